@@ -1,0 +1,145 @@
+"""What a solve is asked, what it answers, and the events it sends on the way. Plain picklable values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from core.schedule.model import Schedule
+
+
+class Status(Enum):
+    """Speaks of II: least II proved, legal but not proved least, none up to the limit (proved), no answer in time."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    UNKNOWN = "unknown"
+
+
+class Verdict(Enum):
+    """The answer for one II. UNKNOWN is a time-out, never a claim."""
+
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    UNKNOWN = "unknown"
+
+
+class Level(Enum):
+    """The lexicographic objectives, each minimised at the best values of those before it."""
+
+    II = "ii"
+    GROUPS = "groups"
+    HAND_OFFS = "hand_offs"
+    LENGTH = "length"
+    REGISTERS = "registers"
+    STAGES = "stages"
+
+
+class ModelName(Enum):
+    """Which formulation solves."""
+
+    EXACT = "exact"
+    PAPER = "paper"
+
+
+@dataclass(frozen=True, slots=True)
+class SolveOptions:
+    """How to solve. `ii` asks for that II alone; `max_ii` None means 4 times the least lower bound."""
+
+    model: ModelName = ModelName.EXACT
+    objective: tuple[Level, ...] = tuple(Level)
+    ii: int | None = None
+    max_ii: int | None = None
+    best: int = 1
+    limit_s: float = 300.0
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TrailEntry:
+    """One II that was decided. `by` names the certificate (`unit`, `recurrence`, `registers`, ...) or the solver;
+    `confirmed_by` a second solver; `horizon` the number of stages searched."""
+
+    ii: int
+    verdict: Verdict
+    seconds: float
+    by: str
+    confirmed_by: str | None = None
+    horizon: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LevelResult:
+    """A level's best value, its proved lower bound, and whether they meet. `detail` holds bytes for hand-offs."""
+
+    name: Level
+    value: int
+    bound: int
+    proved: bool
+    detail: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SolveResult:
+    """The answer. `schedule` has passed the judge; `schedules` holds further optima if they were asked for."""
+
+    status: Status
+    ii: int | None
+    proved_lower_bound: int
+    trail: tuple[TrailEntry, ...]
+    levels: tuple[LevelResult, ...]
+    seconds: float
+    schedule: Schedule | None
+    schedules: tuple[Schedule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A line for the person who waits."""
+
+    message: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An II was decided; `lower`: proved lower bound so far, `upper`: best feasible II so far."""
+
+    entry: TrailEntry
+    lower: int
+    upper: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Incumbent:
+    """A schedule better than the last one, accepted by the judge."""
+
+    schedule: Schedule
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class LevelProved:
+    """A level is done (proved, or stopped with a gap)."""
+
+    level: LevelResult
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The last event of a solve that ended by itself or was stopped in an orderly way."""
+
+    result: SolveResult
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The last event of a solve that broke: an internal error with its traceback."""
+
+    message: str
+    traceback: str
+
+
+Event = Progress | Step | Incumbent | LevelProved | Done | Failed
