@@ -52,7 +52,7 @@ class Operation:
 
     def walk(self) -> Iterator[Operation]:
         """This op and all ops nested in it, in textual order."""
-        pending = [self]
+        pending: list[Operation] = [self]
         while pending:
             op = pending.pop()
             yield op
