@@ -1,0 +1,1 @@
+"""One module per command of `twill`: what it answers, as a JSON document and as text for people."""
