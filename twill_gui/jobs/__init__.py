@@ -1,0 +1,1 @@
+"""Solver jobs: a pool thread that supervises a spawned solver process."""

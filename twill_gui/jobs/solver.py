@@ -1,0 +1,128 @@
+"""The window's solver jobs: one at a time, supervised on a pool thread, their events forwarded as Qt signals."""
+
+from __future__ import annotations
+
+import time
+from enum import Enum
+from multiprocessing.connection import Connection
+
+from PySide6.QtCore import QObject, Qt, QThreadPool, Signal, Slot
+
+from core.graph.model import Graph
+from core.solve.events import Event, SolveOptions
+from twill_gui.jobs.supervisor import Ending, Supervisor, Work
+
+
+class JobState(Enum):
+    """What a job is doing. STOPPING from the moment the user cancels until the process is gone."""
+
+    RUNNING = "running"
+    STOPPING = "stopping"
+    ENDED = "ended"
+
+
+def solve(connection: Connection, graph: Graph, options: SolveOptions) -> None:
+    """Runs in the spawned process, which alone pays for the solvers' imports."""
+    from core.solve.worker import work
+
+    work(connection, graph, options)
+
+
+class Job(QObject):
+    """One solve of a graph. `revision` is the document's when it was started, `schedule_name` what it is for."""
+
+    event = Signal(object)  # core.solve.events.Event, without Done and Failed
+    state_changed = Signal()
+    ended = Signal(object)  # Ending
+    _reported = Signal(object)  # crosses from the pool thread to the window's
+
+    def __init__(
+        self, graph: Graph, options: SolveOptions, revision: int, schedule_name: str, work: Work, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self.options = options
+        self.revision = revision
+        self.schedule_name = schedule_name
+        self.state = JobState.RUNNING
+        self.ending: Ending | None = None
+        self._started = time.monotonic()
+        self._seconds: float | None = None
+        self._supervisor = Supervisor(work, graph, options, self._reported.emit)
+        self._reported.connect(self._on_reported, Qt.ConnectionType.QueuedConnection)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start, until the end."""
+        return time.monotonic() - self._started if self._seconds is None else self._seconds
+
+    def run(self) -> None:
+        """Supervises the process until it is gone; called on a pool thread."""
+        self._reported.emit(self._supervisor.run())
+
+    def cancel(self) -> None:
+        """Asks for a stop; the state says so at once, `ended` follows within the cancel ladder's time."""
+        if self.state is JobState.RUNNING:
+            self._set_state(JobState.STOPPING)
+            self._supervisor.cancel()
+
+    def kill(self) -> None:
+        """Ends the process at once, for when the window closes."""
+        if self.state is not JobState.ENDED:
+            self._supervisor.kill()
+
+    def _set_state(self, state: JobState) -> None:
+        self.state = state
+        self.state_changed.emit()
+
+    @Slot(object)
+    def _on_reported(self, report: Event | Ending) -> None:
+        if isinstance(report, Ending):
+            self.ending = report
+            self._seconds = time.monotonic() - self._started
+            self._set_state(JobState.ENDED)
+            self.ended.emit(report)
+        else:
+            self.event.emit(report)
+
+
+class Solver(QObject):
+    """Starts jobs, one at a time, and ends them with the application."""
+
+    started = Signal(object)  # Job
+
+    def __init__(self, parent: QObject, work: Work = solve) -> None:
+        super().__init__(parent)
+        self._work = work
+        self._pool = QThreadPool(self)
+        self._job: Job | None = None
+
+    @property
+    def job(self) -> Job | None:
+        """The running job, or the last one."""
+        return self._job
+
+    @property
+    def busy(self) -> bool:
+        """Whether a job runs."""
+        return self._job is not None and self._job.state is not JobState.ENDED
+
+    def start(self, graph: Graph, options: SolveOptions, revision: int, schedule_name: str) -> Job:
+        """Starts a solve; what it found comes with the job's signals. The caller asks only when not `busy`."""
+        if self._job is not None:
+            self._job.deleteLater()
+        job = Job(graph, options, revision, schedule_name, self._work, self)
+        self._job = job
+        self.started.emit(job)
+        self._pool.start(job.run)
+        return job
+
+    def cancel(self) -> None:
+        """Cancels the running job, if there is one."""
+        if self._job is not None:
+            self._job.cancel()
+
+    def shut_down(self) -> None:
+        """Ends the job and waits until its process is gone."""
+        if self._job is not None:
+            self._job.kill()
+        self._pool.waitForDone()
