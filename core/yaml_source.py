@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -22,6 +22,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 MAX_BYTES = 64 << 20
 MAX_DEPTH = 64
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_UNBROKEN = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,3 +197,28 @@ def _field_names(model: type[BaseModel]) -> set[str]:
 def _suggestion(word: str, known: set[str]) -> str | None:
     close = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)
     return f"did you mean '{close[0]}'?" if close else f"known keys: {', '.join(sorted(known))}"
+
+
+if TYPE_CHECKING:
+    _Dumper = yaml.SafeDumper
+else:
+    _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _OneLineDumper(_Dumper):
+    """Strings with line ends or control characters are escaped, not folded."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if text.isprintable() else '"')
+
+
+_OneLineDumper.add_representer(str, _represent_text)
+
+
+def flow_text(value: Any) -> str:
+    """Plain data as YAML on one line, in flow style, keys in their order: `{start: 0, group: load}`."""
+    listed: str = yaml.dump(
+        [value], Dumper=_OneLineDumper, default_flow_style=True, sort_keys=False, allow_unicode=True, width=_UNBROKEN
+    )
+    return listed[1:-2]
