@@ -53,6 +53,7 @@ class Unit:
     work: Work = Work.NONE
     peak: Mapping[str, Fraction] | None = None
     source: str = ""
+    line: int | None = None  # of the machine's file
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,8 @@ class UnitCost:
 
 @dataclass(frozen=True, slots=True)
 class InstructionShape:
-    """The most one instruction does; None: no limit. An op takes the product of the ceilings of its shape over these.
+    """The piece that `per_instruction` counts, by default what one instruction does; None: no limit. An op counts the
+    product of the ceilings of its shape over these.
 
     Matrix ops: rows (m), columns (n) and `depth_bytes` (k · bytes of an element of A). Copies: rows, and `row_bytes`
     of the tile's innermost dimension.
@@ -190,6 +192,7 @@ class CostRule:
     needs_warps: int = 4
     queue: int = 0
     source: str = ""
+    line: int | None = None  # of the machine's file
 
 
 @dataclass(frozen=True, slots=True)
