@@ -1,22 +1,21 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 """Changes in YAML text that leave everything else as it is, byte for byte: comments, order, spacing, quotes.
 
-A value is plain data (mappings with string keys, lists, strings, numbers, booleans); no mapping or list in it is
-empty. Texts are those that `core.yaml_source` reads: one document, a mapping, without aliases.
+Values are plain data: mappings with string keys, lists, strings, numbers, booleans. Texts are those that
+`core.yaml_source` reads: one document, a mapping, without aliases.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import yaml
 
-Data = Mapping[str, Any]
+from core.yaml_source import flow_text
 
-_SAFE_WORD = re.compile(r"[A-Za-z0-9_./](?:[\w ./()+-]*[\w./()+-])?", re.ASCII)
+Data = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ def edit_yaml(text: str, old: Data, new: Data) -> str:
 
 def format_yaml(data: Data) -> str:
     """A fresh document: one key a line, a collection of collections one entry a line, the rest in braces."""
-    return "".join(f"{_inline(key)}:{_value(value, 0)}\n" for key, value in data.items())
+    return "".join(f"{flow_text(key)}:{_value(value, 0)}\n" for key, value in data.items())
 
 
 class _Editor:
@@ -63,28 +62,28 @@ class _Editor:
         for name, (key, value) in zip(names, node.value, strict=True):
             if name in new and old.get(name) != new[name]:
                 nested = self._nested(value, old.get(name), new[name])
-                text = f" {_inline(new[name])}" if node.flow_style else _value(new[name], node.start_mark.column)
+                text = f" {flow_text(new[name])}" if node.flow_style else _value(new[name], node.start_mark.column)
                 yield from nested or [_Change(key.end_mark.index, self._end(value), f":{text}")]
         spans = [(key.start_mark.index, self._end(value)) for key, value in node.value]
         gone = [name in old and name not in new for name in names]
         added = {name: value for name, value in new.items() if name not in names}
         if node.flow_style:
-            yield from self._edit_inline(spans, gone, [f"{_inline(k)}: {_inline(v)}" for k, v in added.items()])
+            yield from self._editflow_text(spans, gone, [f"{flow_text(k)}: {flow_text(v)}" for k, v in added.items()])
         else:
             indent = node.start_mark.column
-            lines = [f"{' ' * indent}{_inline(k)}:{_value(v, indent)}\n" for k, v in added.items()]
+            lines = [f"{' ' * indent}{flow_text(k)}:{_value(v, indent)}\n" for k, v in added.items()]
             yield from self._edit_lines(spans, gone, lines)
 
     def _sequence(self, node: yaml.SequenceNode, old: Sequence[Any], new: Sequence[Any]) -> Iterable[_Change]:
         for item, before, after in zip(node.value, old, new, strict=False):
             if before != after:
                 nested = self._nested(item, before, after)
-                yield from nested or [_Change(item.start_mark.index, self._end(item), _inline(after))]
+                yield from nested or [_Change(item.start_mark.index, self._end(item), flow_text(after))]
         spans = [(item.start_mark.index, self._end(item)) for item in node.value]
         gone = [index >= len(new) for index in range(len(spans))]
-        added = [_inline(item) for item in new[len(spans) :]]
+        added = [flow_text(item) for item in new[len(spans) :]]
         if node.flow_style:
-            yield from self._edit_inline(spans, gone, added)
+            yield from self._editflow_text(spans, gone, added)
         else:
             spans = [(len(self._text[:start].rstrip()) - 1, end) for start, end in spans]  # from the dash on
             yield from self._edit_lines(spans, gone, [f"{' ' * node.start_mark.column}- {item}\n" for item in added])
@@ -96,10 +95,12 @@ class _Editor:
             if any(key.value in after or key.value not in before for key, _ in node.value):
                 return list(self.mapping(node, before, after))
         if isinstance(node, yaml.SequenceNode) and isinstance(old, list) and isinstance(new, list):
+            if not node.value or not new:
+                return None
             return list(self._sequence(node, cast(list[Any], old), cast(list[Any], new)))
         return None
 
-    def _edit_inline(
+    def _editflow_text(
         self, spans: Sequence[tuple[int, int]], gone: Sequence[bool], added: Sequence[str]
     ) -> Iterable[_Change]:
         last_kept = max(index for index, removed in enumerate(gone) if not removed)
@@ -147,20 +148,7 @@ def _value(value: Any, indent: int) -> str:
     """What stands behind `key:` in a block mapping whose keys stand at `indent`."""
     inner = " " * (indent + 2)
     if isinstance(value, Mapping) and any(isinstance(item, Mapping | list) for item in cast(Data, value).values()):
-        return "".join(f"\n{inner}{_inline(key)}: {_inline(item)}" for key, item in cast(Data, value).items())
+        return "".join(f"\n{inner}{flow_text(key)}: {flow_text(item)}" for key, item in cast(Data, value).items())
     if isinstance(value, list) and any(isinstance(item, Mapping | list) for item in cast(list[Any], value)):
-        return "".join(f"\n{inner}- {_inline(item)}" for item in cast(list[Any], value))
-    return f" {_inline(value)}"
-
-
-def _inline(value: Any) -> str:
-    """The value on one line, in braces and brackets."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_inline(key)}: {_inline(item)}" for key, item in cast(Data, value).items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(_inline(item) for item in cast(list[Any], value)) + "]"
-    if isinstance(value, str):
-        if _SAFE_WORD.fullmatch(value) and yaml.safe_load(value) == value:
-            return value
-        return yaml.safe_dump(value, default_style='"', allow_unicode=True, width=float("inf")).rstrip("\n")
-    return yaml.safe_dump(value).removesuffix("\n").removesuffix("...").rstrip("\n")
+        return "".join(f"\n{inner}- {flow_text(item)}" for item in cast(list[Any], value))
+    return f" {flow_text(value)}"

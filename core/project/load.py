@@ -1,0 +1,41 @@
+"""From what stands on the command line or is dropped on the window to a project."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from core.diagnostics import error
+from core.project.model import Input, InputKind, Project
+from core.project.schema import read_project, written_schema
+from core.yaml_source import parse_yaml, read_text
+
+PROJECT_FILE = "project.yaml"
+
+
+def load_project(path: Path, machine: str | None = None, loop: int | None = None) -> Project:
+    """The project of a `project.yaml`, of the folder it is in, of a TTGIR file, or of a `twill.graph/1` file.
+
+    `machine` (a name or a file) and `loop` replace what the project says. Raises InputError; the input itself is
+    not read yet (`core.project.opened`).
+    """
+    if path.is_dir():
+        if not (path / PROJECT_FILE).is_file():
+            raise error("no-project", f"the folder has no {PROJECT_FILE}", file=str(path))
+        path = path / PROJECT_FILE
+    project = _load_file(path)
+    if machine is not None:
+        is_file = machine.endswith((".yaml", ".yml"))
+        project = replace(project, machine=Path(machine) if is_file else machine)
+    if loop is not None:
+        project = replace(project, input=replace(project.input, loop=loop))
+    return project
+
+
+def _load_file(path: Path) -> Project:
+    if path.suffix not in (".yaml", ".yml", ".json"):
+        return Project(name=path.stem, input=Input(InputKind.TTGIR, path))
+    source = parse_yaml(read_text(path), str(path))
+    if (written_schema(source) or "").startswith("twill.graph/"):
+        return Project(name=path.stem, input=Input(InputKind.GRAPH, path))
+    return read_project(source, path)

@@ -1,0 +1,137 @@
+"""The project value: which loop, on which machine, with which groups and rules, and the schedules kept for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from pathlib import Path
+
+from core.diagnostics import Diagnostic, Severity
+from core.graph.model import GroupKind, Pin, Rules
+from core.solve.events import SolveOptions
+from core.yaml_source import Key, YamlSource
+
+
+class InputKind(Enum):
+    """What the input file is: TTGIR text or a `twill.graph/1` file."""
+
+    TTGIR = "ttgir"
+    GRAPH = "graph"
+
+
+class Fuse(Enum):
+    """AUTO: chains of small elementwise ops become one block where that helps the solver. OFF: never."""
+
+    AUTO = "auto"
+    OFF = "off"
+
+
+class Axis(Enum):
+    """Rows (M) or columns (N) of a tile."""
+
+    M = "m"
+    N = "n"
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """The file and, for TTGIR, the function and the loop in it.
+
+    `loop`: index over the whole module in the order of the text, as `twill inspect` lists them. None: the main loop
+    (of `function`, if that is given).
+    """
+
+    kind: InputKind
+    path: Path
+    function: str | None = None
+    loop: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Subtile:
+    """Splits tile ops into `parts` along an axis. `ops`: base ids; None: all that can be split."""
+
+    axis: Axis
+    parts: int
+    ops: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """What is done to the loop before it becomes a graph."""
+
+    fuse: Fuse = Fuse.AUTO
+    subtile: Subtile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """Costs of one op that replace those of the machine (cycles; None: the machine's), and why."""
+
+    latency: int | None = None
+    issue_cycles: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleEntry:
+    """A named schedule: its file, and the groups and the transform it was made with where those are not the
+    project's."""
+
+    file: Path
+    groups: tuple[GroupKind, ...] | None = None
+    transform: Transform | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Everything a `twill.project/1` file holds; paths are absolute or relative to the working directory.
+
+    `machine`: a name in `machines/`, a file, or None: the graph file's own numbers, or the machine of the module's
+    target. `groups` and `rules` None: the graph file's, or the defaults for the machine. `file` is None for a project
+    made from a bare TTGIR or graph file; `source` is the text it was read from, for the places of messages.
+    """
+
+    name: str
+    input: Input
+    machine: str | Path | None = None
+    groups: tuple[GroupKind, ...] | None = None
+    rules: Rules | None = None
+    transform: Transform = Transform()
+    overrides: Mapping[str, Override] = field(default_factory=dict[str, Override])
+    pins: Mapping[str, Pin] = field(default_factory=dict[str, Pin])
+    solve: SolveOptions = field(default_factory=SolveOptions)
+    schedules: Mapping[str, ScheduleEntry] = field(default_factory=dict[str, ScheduleEntry])
+    active: str | None = None
+    file: Path | None = None
+    source: YamlSource | None = field(default=None, compare=False, repr=False)
+
+    def for_schedule(self, name: str) -> Project:
+        """The project with the named schedule active, and with that schedule's groups and transform as its own.
+
+        Raises KeyError if there is no such schedule.
+        """
+        entry = self.schedules[name]
+        return replace(
+            self,
+            groups=entry.groups or self.groups,
+            transform=entry.transform or self.transform,
+            active=name,
+        )
+
+    def diagnostic(
+        self,
+        severity: Severity,
+        code: str,
+        message: str,
+        path: Sequence[Key] = (),
+        *,
+        of_key: bool = False,
+        hint: str | None = None,
+    ) -> Diagnostic:
+        """A diagnostic at the key path of the project file (or at the input, if there is none)."""
+        if self.source is None:
+            return Diagnostic(severity, code, message, str(self.input.path), hint=hint)
+        line, column = self.source.position(path, of_key=of_key)
+        return Diagnostic(severity, code, message, self.source.file, line, column, hint)

@@ -1,0 +1,195 @@
+"""The shape of `twill.project/1` files, key by key, and the project value of a document."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+
+from core.graph.model import GroupKind, Pin, Rules
+from core.graph.schema import Count, GroupSection, PinSection, PositiveCount, RulesSection
+from core.project.model import Axis, Fuse, Input, InputKind, Override, Project, ScheduleEntry, Subtile, Transform
+from core.solve.events import Level, ModelName, SolveOptions
+from core.yaml_source import KeyPath, YamlSource, validate
+
+SCHEMA = "twill.project/1"
+
+Name = Annotated[str, Field(min_length=1)]
+ObjectiveName = Literal["ii", "groups", "hand_offs", "length", "registers", "stages"]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _Input(_Model):
+    ttgir: Name | None = None
+    graph: Name | None = None
+    function: Name | None = None
+    loop: Count | None = None
+
+
+class _Subtile(_Model):
+    axis: Literal["m", "n"]
+    parts: Annotated[int, Field(ge=2, le=16)]
+    ops: Literal["all"] | list[Name] = "all"
+
+    def value(self) -> Subtile:
+        return Subtile(Axis(self.axis), self.parts, None if self.ops == "all" else tuple(self.ops))
+
+
+class _Transform(_Model):
+    fuse: Literal["auto", "off", False] = "auto"
+    subtile: _Subtile | None = None
+
+    def value(self) -> Transform:
+        return Transform(Fuse(self.fuse or "off"), self.subtile.value() if self.subtile else None)
+
+
+class _Override(_Model):
+    latency: Count | None = None
+    issue_cycles: Count | None = None
+    note: str = ""
+
+
+class _Solve(_Model):
+    model: Literal["exact"] = "exact"
+    objective: Annotated[list[ObjectiveName], Field(min_length=1)] = [level.value for level in Level]
+    max_ii: PositiveCount | None = None
+    limit_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 300.0
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 1
+
+    def value(self) -> SolveOptions:
+        return SolveOptions(
+            model=ModelName(self.model),
+            objective=tuple(Level(name) for name in self.objective),
+            max_ii=self.max_ii,
+            limit_s=self.limit_s,
+            seed=self.seed,
+        )
+
+
+class _Entry(_Model):
+    file: Name
+    groups: Annotated[list[GroupSection], Field(min_length=1)] | None = None
+    transform: _Transform | None = None
+
+
+def _entry_form(written: object) -> str:
+    return "entry" if isinstance(written, dict) else "file"
+
+
+_FileOrEntry = Annotated[
+    Annotated[Name, Tag("file")] | Annotated[_Entry, Tag("entry")],
+    Discriminator(_entry_form),  # so that a fault is told of the form that was meant, not of both
+]
+
+
+class _Project(_Model):
+    schema_: str = Field(alias="schema")
+    name: Name
+    input: _Input
+    machine: Name | None = None
+    groups: Annotated[list[GroupSection], Field(min_length=1)] | None = None
+    rules: RulesSection | None = None
+    transform: _Transform = _Transform()
+    overrides: dict[Name, _Override] = {}
+    pins: dict[Name, PinSection] = {}
+    solve: _Solve = _Solve()
+    schedules: dict[Name, _FileOrEntry] = {}
+    active: Name | None = None
+
+
+def read_project(source: YamlSource, file: Path) -> Project:
+    """The document as a project of the folder `file` is in. Raises InputError with the place of every fault."""
+    check_schema(source)
+    model = validate(_Project, source)
+    if (model.input.ttgir is None) == (model.input.graph is None):
+        raise source.error("bad-value", "input: give either 'ttgir' or 'graph'", ("input",), hint="ttgir: FILE")
+    if model.active is not None and model.active not in model.schedules:
+        known = ", ".join(model.schedules) or "none"
+        message = f"active: there is no schedule '{model.active}'"
+        raise source.error("unknown-schedule", message, ("active",), hint=f"schedules: {known}")
+    _check_groups(source, model)
+    folder = file.parent
+    return Project(
+        name=model.name,
+        input=_input(model.input, folder),
+        machine=_machine(model.machine, folder),
+        groups=_groups(model.groups),
+        rules=_rules(model.rules),
+        transform=model.transform.value(),
+        overrides={op: Override(o.latency, o.issue_cycles, o.note) for op, o in model.overrides.items()},
+        pins={op: Pin(pin.start, pin.group) for op, pin in model.pins.items()},
+        solve=model.solve.value(),
+        schedules={name: _entry(entry, folder) for name, entry in model.schedules.items()},
+        active=model.active,
+        file=file,
+        source=source,
+    )
+
+
+def written_schema(source: YamlSource) -> str | None:
+    """What the document's key `schema` says, if it is a mapping with that key."""
+    data = cast(dict[Any, Any] | list[Any] | None, source.data)
+    return str(data["schema"]) if isinstance(data, dict) and "schema" in data else None
+
+
+def check_schema(source: YamlSource) -> None:
+    """Raises InputError unless the document says `schema: twill.project/1`; a newer version is named as such."""
+    family, _, version = SCHEMA.partition("/")
+    written = written_schema(source)
+    if written == SCHEMA:
+        return
+    found_family, _, found = str(written).partition("/")
+    if found_family == family and found.isdecimal() and int(found) > int(version):
+        message = f"the file has schema {written}, newer than this program reads ({SCHEMA})"
+        raise source.error("newer-schema", message, ("schema",), hint="update the program")
+    message = "the key 'schema' is missing" if written is None else f"unknown schema '{written}'"
+    raise source.error("bad-schema", message, ("schema",), hint=f"schema: {SCHEMA}")
+
+
+def _check_groups(source: YamlSource, model: _Project) -> None:
+    lists: dict[KeyPath, list[GroupSection] | None] = {("groups",): model.groups}
+    for name, entry in model.schedules.items():
+        lists["schedules", name, "groups"] = None if isinstance(entry, str) else entry.groups
+    for path, groups in lists.items():
+        seen: set[str] = set()
+        for index, group in enumerate(groups or []):
+            if group.kind in seen:
+                message = f"the group kind '{group.kind}' is given twice"
+                raise source.error("duplicate-group", message, (*path, index, "kind"), hint="raise its 'count'")
+            seen.add(group.kind)
+
+
+def _input(model: _Input, folder: Path) -> Input:
+    kind = InputKind.GRAPH if model.graph is not None else InputKind.TTGIR
+    return Input(kind, _absolute(model.graph or model.ttgir or "", folder), model.function, model.loop)
+
+
+def _machine(written: str | None, folder: Path) -> str | Path | None:
+    is_file = written is not None and written.endswith((".yaml", ".yml"))
+    return _absolute(written, folder) if written is not None and is_file else written
+
+
+def _groups(models: list[GroupSection] | None) -> tuple[GroupKind, ...] | None:
+    if models is None:
+        return None
+    return tuple(GroupKind(group.kind, group.warps, group.count, group.variable_latency) for group in models)
+
+
+def _rules(model: RulesSection | None) -> Rules | None:
+    return model and Rules(model.in_order_issue, model.isolate_matrix_issue, model.allow_hand_off)
+
+
+def _entry(model: str | _Entry, folder: Path) -> ScheduleEntry:
+    if isinstance(model, str):
+        return ScheduleEntry(_absolute(model, folder))
+    transform = model.transform.value() if model.transform else None
+    return ScheduleEntry(_absolute(model.file, folder), _groups(model.groups), transform)
+
+
+def _absolute(written: str, folder: Path) -> Path:
+    return Path(os.path.normpath(folder / written))
