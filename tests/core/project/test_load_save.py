@@ -155,7 +155,7 @@ def test_comments_survive(tmp_path: Path) -> None:
     changed = replace(
         original,
         machine="h200",
-        pins={"exp2.0": Pin(120, "compute.1")},
+        pins={"warp_group_dot.0": Pin(0, "compute.1")},
         solve=replace(original.solve, seed=7, objective=(Level.II, Level.LENGTH)),
         overrides={},
         active="halves",
