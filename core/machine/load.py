@@ -24,7 +24,7 @@ from core.machine.model import (
     Warps,
     Work,
 )
-from core.machine.schema import SCHEMA, BlockSection, CostSection, MachineFile
+from core.machine.schema import SCHEMA, BlockSection, CostSection, ElementClass, MachineFile
 from core.resources import data_folder
 from core.yaml_source import KeyPath, YamlSource, parse_yaml, read_text, validate
 
@@ -222,8 +222,8 @@ def _spaces(names: Iterable[str] | None) -> tuple[Space, ...]:
     return tuple(Space(name) for name in names or ())
 
 
-def _rates(rates: Mapping[str, float] | None) -> dict[str, Fraction] | None:
-    return None if rates is None else {element: _exact(rate) for element, rate in rates.items()}
+def _rates(rates: Mapping[ElementClass, float] | None) -> dict[str, Fraction] | None:
+    return None if rates is None else {str(element): _exact(rate) for element, rate in rates.items()}
 
 
 def _exact(number: float) -> Fraction:
