@@ -20,7 +20,8 @@ def schedule_document(schedule: Schedule) -> dict[str, Any]:
         "ops": {name: _placement(placement) for name, placement in schedule.ops.items()},
     }
     if origin:
-        document["origin"] = {"by": origin.by, "status": origin.status, "model": origin.model, "seed": origin.seed}
+        claim = {"status": origin.status} if origin.status else {}
+        document["origin"] = {"by": origin.by, **claim, "model": origin.model, "seed": origin.seed}
     return document
 
 
