@@ -1,0 +1,172 @@
+"""The command line: options, dispatch, exit codes. What the commands answer is in `core.commands`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import math
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from core.commands.answers import ExitCode, UsageError
+from core.commands.crash import crash_note, program_version
+
+INTERRUPTED = 130
+"""What shells expect of a program that Ctrl+C ended."""
+
+_INPUT_HELP = "project.yaml or its folder, a TTGIR file, or a twill.graph/1 file"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit code. Never raises for what a user can do."""
+    parser = _parser()
+    try:
+        arguments = parser.parse_args(argv)
+    except SystemExit as end:  # argparse has printed help, the version, or what is wrong with the options
+        return int(end.code or 0)
+    try:
+        code = _command(arguments.command)(arguments)
+        sys.stdout.flush()
+        return code
+    except UsageError as fault:
+        print(f"twill {arguments.command}: {fault}", file=sys.stderr)
+        return ExitCode.USAGE
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone: say no more
+        return ExitCode.ANSWERED
+    except ModuleNotFoundError as fault:
+        package = (fault.name or "core").partition(".")[0]
+        if package == "core":
+            print(crash_note(fault), file=sys.stderr)
+            return ExitCode.INTERNAL
+        print(f"the Python package '{package}' is missing; install it with: pip install {package}", file=sys.stderr)
+        return ExitCode.MISSING_TOOL
+    except Exception as fault:
+        print(crash_note(fault), file=sys.stderr)
+        return ExitCode.INTERNAL
+
+
+def _command(name: str) -> Callable[[argparse.Namespace], int]:
+    """The command's `run`; imported only now, so that `twill --help` does not pay for solvers."""
+    return cast(Callable[[argparse.Namespace], int], importlib.import_module(f"core.commands.{name}").run)
+
+
+class _Formatter(argparse.HelpFormatter):
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=32, width=110)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="twill",
+        description="Schedules the loops of tensor-core kernels: software pipelining and warp specialization, proved.",
+        epilog="Exit codes: 0 answered, 1 the answer is no, 2 bad usage, 3 bad input, 4 no answer within the limit, "
+        "5 a tool is missing, 70 internal error.",
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"twill {program_version()}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, summary, add_options in _COMMANDS:
+        command = commands.add_parser(
+            name, help=summary, description=summary, formatter_class=_Formatter, allow_abbrev=False
+        )
+        command.add_argument("--json", action="store_true", help="one JSON document per input on standard output")
+        add_options(command)
+    return parser
+
+
+def _add_input(parser: argparse.ArgumentParser, *, several: bool) -> None:
+    parser.add_argument("inputs", nargs="+" if several else 1, metavar="PROJECT", help=_INPUT_HELP)
+    parser.add_argument("--machine", metavar="NAME_OR_FILE", help="machine to schedule for, instead of the project's")
+    parser.add_argument("--loop", type=_count, metavar="N", help="index of the loop, as 'twill inspect' lists them")
+
+
+def _inspect_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("inputs", nargs="+", metavar="FILE", help="TTGIR file")
+
+
+def _graph_options(parser: argparse.ArgumentParser) -> None:
+    _add_input(parser, several=False)
+    parser.add_argument("--schedule", metavar="NAME", help="the graph of this schedule of the project")
+
+
+def _solve_options(parser: argparse.ArgumentParser) -> None:
+    _add_input(parser, several=True)
+    parser.add_argument("--schedule", metavar="NAME", help="with the settings of this schedule of the project")
+    parser.add_argument("--ii", type=_positive, metavar="N", help="ask for this initiation interval alone")
+    parser.add_argument("--max-ii", type=_positive, metavar="N", help="largest II to try (4 times the lower bound)")
+    parser.add_argument(
+        "--groups", type=_group, nargs="+", action="extend", default=[], metavar="KIND=N", help="groups of a kind"
+    )
+    parser.add_argument("--registers", type=_positive, metavar="N", help="registers per thread at most")
+    parser.add_argument(
+        "--without", nargs="+", action="extend", default=[], metavar="FAMILY", help="rules to leave out"
+    )
+    parser.add_argument("--objective", type=_words, metavar="LEVELS", help="levels in order, for instance ii,length")
+    parser.add_argument("--limit-s", type=_seconds, metavar="S", help="seconds at most (the project's, or 300)")
+    parser.add_argument("--seed", type=_count, metavar="N", help="random seed of the solver")
+    parser.add_argument("-o", "--output", metavar="PATH", help="schedule file, or a folder for several inputs")
+
+
+def _check_options(parser: argparse.ArgumentParser) -> None:
+    _add_input(parser, several=False)
+    parser.add_argument("--schedule", metavar="S", help="schedule file or name (default: the project's active one)")
+
+
+def _export_options(parser: argparse.ArgumentParser) -> None:
+    _add_input(parser, several=False)
+    parser.add_argument("--schedule", metavar="S", help="schedule file or name (default: the project's active one)")
+    parser.add_argument("--format", required=True, choices=("ttgir", "trace", "json"))
+    parser.add_argument("-o", "--output", required=True, metavar="PATH", help="file to write")
+
+
+_COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = (
+    ("inspect", "list functions, operations and loops of TTGIR files", _inspect_options),
+    ("graph", "print the loop's graph (twill.graph/1) with its lower bounds", _graph_options),
+    ("solve", "find the least initiation interval with a proof, and a schedule for it", _solve_options),
+    ("check", "judge a schedule: every broken rule, and the peaks of every resource", _check_options),
+    ("export", "write a schedule for other tools", _export_options),
+)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 0 on")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds above 0")
+    return seconds
+
+
+def _group(text: str) -> tuple[str, int]:
+    kind, equals, number = text.partition("=")
+    if not equals or not kind or not number.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is not KIND=N (give the inputs before this option)")
+    return kind, int(number)
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",")]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

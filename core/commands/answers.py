@@ -1,0 +1,88 @@
+"""What every command has in common: exit codes, one answer per input, where text and messages go."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from core.commands.crash import crash_note
+from core.diagnostics import Diagnostic, InputError
+
+
+class ExitCode(IntEnum):
+    """The command line's exit codes; for several inputs the largest counts."""
+
+    ANSWERED = 0
+    NEGATIVE = 1
+    USAGE = 2
+    BAD_INPUT = 3
+    NO_ANSWER = 4
+    MISSING_TOOL = 5
+    INTERNAL = 70
+
+
+class UsageError(Exception):
+    """Options that do not go together; the message is one sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command says of one input: its JSON document, the same for people, and messages for standard error."""
+
+    document: Mapping[str, Any]
+    text: str
+    code: ExitCode = ExitCode.ANSWERED
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def answer_each(inputs: Sequence[str], answer: Callable[[str], Answer], as_json: bool) -> ExitCode:
+    """Prints the answer for each input, in order, and returns the worst exit code.
+
+    With `as_json` each input has one line on standard output: a bad one {`input`, `diagnostics`}, one that an internal
+    error ended {`input`, `error`}. The inputs after it are still answered.
+    """
+    worst = ExitCode.ANSWERED
+    for name in inputs:
+        result = _answer_one(name, answer)
+        for diagnostic in result.diagnostics:
+            print(diagnostic.format(), file=sys.stderr, flush=True)
+        if as_json:
+            print(json.dumps(result.document, ensure_ascii=False, separators=(", ", ": ")), flush=True)
+        elif result.text:
+            heading = f"{name}\n" if len(inputs) > 1 else ""
+            print(f"{heading}{result.text}", flush=True)
+        worst = max(worst, result.code)
+    return worst
+
+
+def _answer_one(name: str, answer: Callable[[str], Answer]) -> Answer:
+    try:
+        return answer(name)
+    except InputError as fault:
+        document = {"input": name, "diagnostics": [diagnostic.as_json() for diagnostic in fault.diagnostics]}
+        return Answer(document, "", ExitCode.BAD_INPUT, fault.diagnostics)
+    except (UsageError, ModuleNotFoundError):
+        raise
+    except Exception as fault:
+        note = crash_note(fault)
+        print(note, file=sys.stderr)
+        return Answer({"input": name, "error": note}, "", ExitCode.INTERNAL)
+
+
+def table(rows: Sequence[Sequence[object]], indent: int = 2) -> str:
+    """Columns of text, numbers to the right; the first row is the head."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    right = [all(not isinstance(row[column], str) for row in rows[1:]) for column in range(len(widths))]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(row, widths, right, strict=True)
+        ).rstrip()
+        for row in cells
+    ]
+    return "\n".join(" " * indent + line for line in lines)

@@ -1,0 +1,101 @@
+"""The record beside a schedule: how it was found, when, with which versions, and what was proved on the way.
+
+It is kept apart so that the schedule file is the same in every run.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from core.files import write_atomically
+from core.schedule.model import Schedule
+from core.schedule.write import dump_schedule
+from core.solve.events import LevelResult, SolveOptions, SolveResult, TrailEntry
+from core.yaml_edit import format_yaml
+
+SCHEMA = "twill.record/1"
+
+
+def save_schedule(schedule: Schedule, file: Path) -> None:
+    """Writes the schedule atomically. Raises OSError."""
+    write_atomically(file, dump_schedule(schedule))
+
+
+def save_solution(result: SolveResult, options: SolveOptions, file: Path) -> None:
+    """Writes the schedule that was found, and its record beside it. Raises OSError."""
+    if result.schedule is None:
+        raise ValueError("there is no schedule to save")
+    save_schedule(result.schedule, file)
+    write_atomically(record_file(file), format_yaml(record_document(result, options, file.name)))
+
+
+def record_file(schedule: Path) -> Path:
+    """Where the record of a schedule file is: `main.yaml` has `main.record.yaml`."""
+    return schedule.with_name(f"{schedule.stem}.record.yaml")
+
+
+def record_document(result: SolveResult, options: SolveOptions, schedule: str) -> dict[str, Any]:
+    """The record as plain data; `schedule` is the name of the schedule file. Seconds are wall-clock."""
+    return {
+        "schema": SCHEMA,
+        "schedule": schedule,
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "status": result.status.value,
+        "ii": result.ii,
+        "proved_lower_bound": result.proved_lower_bound,
+        "seconds": round(result.seconds, 3),
+        "levels": [level_document(level) for level in result.levels],
+        "ii_trail": [trail_document(entry) for entry in result.trail],
+        "limits": {
+            "model": options.model.value,
+            "objective": [level.value for level in options.objective],
+            "ii": options.ii,
+            "max_ii": options.max_ii,
+            "limit_s": options.limit_s,
+            "seed": options.seed,
+        },
+        "versions": {name: _version(name) for name in ("twill-explorer", "ortools", "z3-solver")}
+        | {"python": platform.python_version()},
+        "computer": {"system": platform.system(), "processor": processor(), "cores": os.cpu_count()},
+    }
+
+
+def trail_document(entry: TrailEntry) -> dict[str, Any]:
+    """One decided II as the command line's `ii_trail` and the record say it."""
+    return {
+        "ii": entry.ii,
+        "verdict": entry.verdict.value,
+        "seconds": round(entry.seconds, 3),
+        "by": entry.by,
+        "confirmed_by": entry.confirmed_by,
+        "horizon": entry.horizon,
+    }
+
+
+def level_document(level: LevelResult) -> dict[str, Any]:
+    """One objective as the command line's `levels` and the record say it; `bytes` only for hand-offs."""
+    document = {"name": level.name.value, "value": level.value, "bound": level.bound, "proved": level.proved}
+    return document if level.detail is None else {**document, "bytes": level.detail}
+
+
+def processor() -> str:
+    """The processor's model name, as well as the system tells it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
