@@ -27,7 +27,7 @@ class Value:
     """An SSA value: an op's result (`producer`, `index`) or a block argument (`producer` None)."""
 
     name: str  # "%k_9"; the second of three results of %o:3 is "%o#1"
-    type: str  # as written, aliases not expanded; "" where the text prints none
+    type: str  # aliases not expanded; where the op prints none it follows from the op, else it is ""
     span: Span
     producer: Operation | None = None
     index: int = 0
@@ -49,6 +49,7 @@ class Operation:
     block: Block | None = None  # the block it is in
     generic: bool = False  # printed as "dialect.op"(...)
     text_arguments: str = ""  # what stands between name and type, for custom syntax ("add, %dq[...]")
+    printed_types: tuple[str, ...] = ()  # those before any arrow, as written
 
     def walk(self) -> Iterator[Operation]:
         """This op and all ops nested in it, in textual order."""
@@ -81,7 +82,8 @@ class Region:
 class Loop:
     """An `scf.for` or `scf.while`.
 
-    For `scf.for`: `arguments[k]` is carried; it holds `initial[k]` first and `yielded[k]` from then on.
+    `arguments[k]` is carried; it holds `initial[k]` first and `yielded[k]` from then on. For `scf.while` they are the
+    arguments of the region that decides; `body` is the one behind `do`.
     """
 
     index: int  # in textual order over the whole module

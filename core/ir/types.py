@@ -14,8 +14,10 @@ TOKEN_TEXT = "!ttg.async.token"
 _MAX_EXPANDED = 1 << 16  # characters; layouts are a few hundred
 _MAX_ALIAS_DEPTH = 16
 
-_SHAPED = re.compile(r"((?:(?:\d+|\?)x)*)(.+)", re.DOTALL)
-_ALIAS = re.compile(r"[#!][A-Za-z_$][\w$-]*(?![\w$.<-])")
+_SIZE = r"(?:[0-9]{1,9}|\?)"
+_SHAPED = re.compile(rf"((?:{_SIZE}x)*)(.+)", re.DOTALL)
+_SIZES = re.compile(rf"{_SIZE}(?:x{_SIZE})*")
+_ALIAS = re.compile(r"[#!][A-Za-z_$][\w$]*+(?![.<])")
 _ELEMENT = re.compile(r"(?:[su]?i|b?f|tf)(\d+)(?:E\w+)?")
 _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|->|[<>()\[\]{},]', re.DOTALL)
 _SPACE = re.compile(r"\s+")
@@ -122,10 +124,10 @@ def expand_aliases(text: str, aliases: Mapping[str, str]) -> str:
     Text that would grow beyond 64 K characters (hostile nesting of aliases) is returned as far as it got.
     """
     for _ in range(_MAX_ALIAS_DEPTH):
-        expanded = _ALIAS.sub(lambda match: aliases.get(match.group(), match.group()), text)
-        if expanded == text or len(expanded) > _MAX_EXPANDED:
+        known = [match.group() for match in _ALIAS.finditer(text) if match.group() in aliases]
+        if not known or len(text) + sum(len(aliases[alias]) for alias in known) > _MAX_EXPANDED:
             break
-        text = expanded
+        text = _ALIAS.sub(lambda match: aliases.get(match.group(), match.group()), text)
     return text
 
 
@@ -188,8 +190,11 @@ def _shape(text: str) -> tuple[tuple[int, ...], str] | None:
     match = _SHAPED.fullmatch(text)
     if match is None:
         return None
-    dimensions = match.group(1).split("x")[:-1]
-    return tuple(-1 if size == "?" else int(size) for size in dimensions), match.group(2)
+    return _sizes(match.group(1)[:-1]), match.group(2)
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(-1 if size == "?" else int(size) for size in text.split("x")) if text else ()
 
 
 def _tensor(inside: str) -> TensorType | None:
@@ -205,8 +210,7 @@ def _memory_descriptor(inside: str) -> MemDescType | None:
         return None
     shape, element = shaped
     mutable = "mutable" in parts[3:]
-    sizes = parts[-1].split("x")
-    allocation = tuple(int(size) for size in sizes) if all(size.isdigit() for size in sizes) else shape
+    allocation = _sizes(parts[-1]) if _SIZES.fullmatch(parts[-1]) else shape
     return MemDescType(shape, element, parts[1], parts[2], mutable, allocation)
 
 
@@ -221,7 +225,11 @@ def _tensor_descriptor(inside: str) -> TensorDescType | None:
 
 def _pointer(inside: str) -> PointerType:
     parts = split_top_level(inside)
-    return PointerType(parts[0], int(parts[1]) if len(parts) > 1 and parts[1].isdigit() else 1)
+    return (
+        PointerType(parts[0], *_sizes(parts[1]))
+        if len(parts) == 2 and _SIZES.fullmatch(parts[1])
+        else PointerType(parts[0])
+    )
 
 
 def _tensor_text(shape: tuple[int, ...], element: str, encoding: str) -> str:

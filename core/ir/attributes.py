@@ -1,0 +1,40 @@
+"""Attribute dictionaries: names and the raw text of their values."""
+
+from __future__ import annotations
+
+import re
+
+from core.ir.cursor import Cursor
+from core.ir.types import split_top_level
+
+_ENTRY = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\w$.\-]+)\s*(?:=\s*(.*))?', re.DOTALL)
+
+
+def read_attributes(inside: str) -> dict[str, str]:
+    """The entries of what stands between the braces; a unit attribute has the value ""."""
+    attributes: dict[str, str] = {}
+    for entry in split_top_level(inside):
+        match = _ENTRY.fullmatch(entry)
+        if match is not None:
+            attributes[match.group(1).strip('"')] = match.group(2) or ""
+    return attributes
+
+
+def take_dictionary(cursor: Cursor) -> tuple[dict[str, str], int]:
+    """Reads the `{...}` at the cursor; returns its entries and where it starts. Raises InputError if unclosed."""
+    start = cursor.start
+    cursor.skip_group()
+    return read_attributes(cursor.source.text[start + 1 : cursor.last_end - 1]), start
+
+
+def at_dictionary(cursor: Cursor) -> bool:
+    """Whether the `{` at the cursor opens attributes, and not a region of an unknown op."""
+    first, second = cursor.texts[cursor.index + 1], cursor.texts[min(cursor.index + 2, len(cursor.texts) - 1)]
+    if first == "}" or second == "=":
+        return first[:1] != "%"
+    if first[:1] == '"' or first[:1].isalpha():
+        return second in (",", "}") and not _ENDS_REGION.search(first)
+    return False
+
+
+_ENDS_REGION = re.compile(r"\.(?:\w+[._])?(?:return|yield|terminator)$")
