@@ -93,9 +93,9 @@ def _faults(document: MachineFile, source: YamlSource) -> Iterator[Diagnostic]:
 
 def _rule_faults(document: MachineFile, rule: CostSection, path: KeyPath, source: YamlSource) -> Iterator[Diagnostic]:
     if rule.unit is None:
-        for key in ("work", "rate", "factor", "fixed"):
-            if key in rule.model_fields_set:
-                yield _fault(source, "missing-unit", f"'{key}' needs a 'unit' beside it", (*path, key), of_key=True)
+        alone = next((key for key in ("work", "rate", "factor", "fixed") if key in rule.model_fields_set), None)
+        if alone is not None:
+            yield _fault(source, "missing-unit", f"'{alone}' needs a 'unit' beside it", (*path, alone), of_key=True)
     elif rule.blocks is not None:
         message = "a rule has either 'unit' or 'blocks'"
         yield _fault(source, "bad-value", message, (*path, "blocks"), of_key=True)
@@ -168,6 +168,7 @@ def _machine(document: MachineFile, source: YamlSource) -> Machine:
         hand_off=HandOff(_exact(hand_off.base), _exact(hand_off.per_kilobyte), hand_off.source),
         costs=tuple(_rule(rule, source.position(("costs", index))[0]) for index, rule in enumerate(document.costs)),
         file=source.file,
+        lines={str(path[0]): line for path, (line, _) in source.keys.items() if len(path) == 1},
     )
 
 

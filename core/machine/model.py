@@ -7,7 +7,7 @@ rounding in floating point; durations are rounded up once, when a rule is evalua
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
@@ -212,6 +212,7 @@ class Machine:
     hand_off: HandOff
     costs: tuple[CostRule, ...]
     file: str = ""  # the file it was read from, for messages
+    lines: Mapping[str, int] = field(default_factory=dict[str, int])  # of the file's top-level keys
 
     def limits(self, kept_shared_bytes: int = 0) -> Limits:
         """The resolved numbers of a graph; `kept_shared_bytes`: what the kernel keeps in shared memory all along,
