@@ -26,7 +26,13 @@ def _off_is_false(value: Any) -> Any:
     return InOrderIssue.OFF if value is False else value
 
 
-BlockRow = Annotated[tuple[str, Count, Count, Count], BeforeValidator(_block_with_amount)]
+BlockRow = Annotated[
+    tuple[str, Count, Count, Count],
+    BeforeValidator(
+        _block_with_amount,
+        json_schema_input_type=Annotated[list[str | Count], Field(min_length=3, max_length=4)],
+    ),
+]
 
 
 class Section(BaseModel):

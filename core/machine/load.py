@@ -24,7 +24,7 @@ from core.machine.model import (
     Warps,
     Work,
 )
-from core.machine.schema import SCHEMA, BlockSection, CostSection, ElementClass, MachineFile
+from core.machine.schema import SCHEMA, BlockSection, CostSection, ElementClass, MachineDocument
 from core.resources import data_folder
 from core.yaml_source import KeyPath, YamlSource, parse_yaml, read_text, validate
 
@@ -64,14 +64,14 @@ def parse_machine(text: str, file: str) -> Machine:
         schema: object = source.data.get("schema")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         if schema is not None and schema != SCHEMA:
             raise source.error("wrong-schema", f"the schema is '{schema}', not '{SCHEMA}'", ("schema",))
-    document = validate(MachineFile, source)
+    document = validate(MachineDocument, source)
     faults = list(_faults(document, source))
     if faults:
         raise InputError(faults)
     return _machine(document, source)
 
 
-def _faults(document: MachineFile, source: YamlSource) -> Iterator[Diagnostic]:
+def _faults(document: MachineDocument, source: YamlSource) -> Iterator[Diagnostic]:
     """What the types of the keys cannot say."""
     registers = document.registers
     if registers.max_per_thread % registers.granularity:
@@ -91,7 +91,9 @@ def _faults(document: MachineFile, source: YamlSource) -> Iterator[Diagnostic]:
         yield from _rule_faults(document, rule, ("costs", index), source)
 
 
-def _rule_faults(document: MachineFile, rule: CostSection, path: KeyPath, source: YamlSource) -> Iterator[Diagnostic]:
+def _rule_faults(
+    document: MachineDocument, rule: CostSection, path: KeyPath, source: YamlSource
+) -> Iterator[Diagnostic]:
     if rule.unit is None:
         alone = next((key for key in ("work", "rate", "factor", "fixed") if key in rule.model_fields_set), None)
         if alone is not None:
@@ -117,7 +119,7 @@ def _rule_faults(document: MachineFile, rule: CostSection, path: KeyPath, source
 
 
 def _block_faults(
-    document: MachineFile, block: BlockSection, path: KeyPath, source: YamlSource
+    document: MachineDocument, block: BlockSection, path: KeyPath, source: YamlSource
 ) -> Iterator[Diagnostic]:
     if block.unit not in document.units:
         close = difflib.get_close_matches(block.unit, document.units, n=1)
@@ -136,7 +138,7 @@ def _fault(
     return Diagnostic(Severity.ERROR, code, message, source.file, line, column, hint)
 
 
-def _machine(document: MachineFile, source: YamlSource) -> Machine:
+def _machine(document: MachineDocument, source: YamlSource) -> Machine:
     registers, shared, hand_off = document.registers, document.shared_memory, document.hand_off
     return Machine(
         name=document.name,

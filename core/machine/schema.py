@@ -1,11 +1,7 @@
-"""The shape of a `twill.machine/1` file: keys, types and ranges, before names are resolved.
-
-`python -m core.machine.schema` prints it as a JSON schema.
-"""
+"""The shape of a `twill.machine/1` file: keys, types and ranges, before names are resolved."""
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -188,11 +184,10 @@ class CostSection(Section):
     source: str = ""
 
 
-class MachineFile(Section):
-    """A `twill.machine/1` document."""
+class MachineDocument(Section):
+    """The whole file."""
 
-    # "schema" is a method of BaseModel, hence the alias.
-    schema_: Literal["twill.machine/1"] = Field(alias="schema")
+    version: Literal["twill.machine/1"] = Field(alias="schema")
     name: Annotated[str, Field(min_length=1)]
     target: str = ""
     clock_mhz: ClockSection
@@ -203,12 +198,3 @@ class MachineFile(Section):
     warps: WarpSection
     hand_off: HandOffSection
     costs: Annotated[list[CostSection], Field(min_length=1)]
-
-
-def json_schema() -> str:
-    """The JSON schema of machine files, as `resources/schemas/twill.machine-1.schema.json` holds it."""
-    return json.dumps(MachineFile.model_json_schema(by_alias=True), indent=2) + "\n"
-
-
-if __name__ == "__main__":
-    print(json_schema(), end="")
