@@ -12,12 +12,14 @@ from pydantic import BaseModel
 from core.files import write_atomically
 from core.graph.schema import GraphDocument
 from core.machine.schema import MachineDocument
+from core.project.schema import ProjectDocument
 from core.resources import data_folder
 from core.schedule.schema import ScheduleDocument
 
 DOCUMENTS: dict[str, type[BaseModel]] = {
     "twill.graph-1.schema.json": GraphDocument,
     "twill.machine-1.schema.json": MachineDocument,
+    "twill.project-1.schema.json": ProjectDocument,
     "twill.schedule-1.schema.json": ScheduleDocument,
 }
 

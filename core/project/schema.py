@@ -87,8 +87,10 @@ _FileOrEntry = Annotated[
 ]
 
 
-class _Project(_Model):
-    schema_: str = Field(alias="schema")
+class ProjectDocument(_Model):
+    """The whole file."""
+
+    version: Literal["twill.project/1"] = Field(alias="schema")
     name: Name
     input: _Input
     machine: Name | None = None
@@ -105,7 +107,7 @@ class _Project(_Model):
 def read_project(source: YamlSource, file: Path) -> Project:
     """The document as a project of the folder `file` is in. Raises InputError with the place of every fault."""
     check_schema(source)
-    model = validate(_Project, source)
+    model = validate(ProjectDocument, source)
     if (model.input.ttgir is None) == (model.input.graph is None):
         raise source.error("bad-value", "input: give either 'ttgir' or 'graph'", ("input",), hint="ttgir: FILE")
     if model.active is not None and model.active not in model.schedules:
@@ -151,7 +153,7 @@ def check_schema(source: YamlSource) -> None:
     raise source.error("bad-schema", message, ("schema",), hint=f"schema: {SCHEMA}")
 
 
-def _check_groups(source: YamlSource, model: _Project) -> None:
+def _check_groups(source: YamlSource, model: ProjectDocument) -> None:
     lists: dict[KeyPath, list[GroupSection] | None] = {("groups",): model.groups}
     for name, entry in model.schedules.items():
         lists["schedules", name, "groups"] = None if isinstance(entry, str) else entry.groups
