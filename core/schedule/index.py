@@ -10,12 +10,13 @@ class GraphIndex:
 
     `incoming`, `outgoing`: all dependences by op. `readers`: flow dependences by the op whose value they read.
     `waiting`: ops with a blocking dependence on an asynchronous op (rule `issue`, weak). `values`: ops with a
-    result by memory space. `kinds`: group kinds by name.
+    result by memory space. `kinds`: group kinds by name. `numbers`: the ops' positions.
     """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.kinds = {group.kind: group for group in graph.groups}
+        self.numbers = {name: number for number, name in enumerate(graph.ops)}
         self.incoming: dict[str, list[Dependence]] = {name: [] for name in graph.ops}
         self.outgoing: dict[str, list[Dependence]] = {name: [] for name in graph.ops}
         self.readers: dict[str, list[Dependence]] = {name: [] for name in graph.ops}
