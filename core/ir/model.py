@@ -29,7 +29,7 @@ class Value:
     name: str  # "%k_9"; the second of three results of %o:3 is "%o#1"
     type: str  # aliases not expanded; where the op prints none it follows from the op, else it is ""
     span: Span
-    producer: Operation | None = None
+    producer: Operation | None = field(default=None, repr=False)
     index: int = 0
 
 
@@ -40,13 +40,13 @@ class Operation:
     name: str
     span: Span  # from the first result (or the name) to the end, trailing loc(...) included
     name_span: Span
-    operands: tuple[Value, ...] = ()
-    results: tuple[Value, ...] = ()
+    operands: tuple[Value, ...] = field(default=(), repr=False)
+    results: tuple[Value, ...] = field(default=(), repr=False)
     attributes: Mapping[str, str] = field(default_factory=dict[str, str])  # raw text of each value
     attribute_span: Span | None = None  # the discardable `{...}` dictionary, braces included, if printed
     insertion_offset: int = 0  # where ` {...}` may be inserted if there is no dictionary
-    regions: tuple[Region, ...] = ()
-    block: Block | None = None  # the block it is in
+    regions: tuple[Region, ...] = field(default=(), repr=False)
+    block: Block | None = field(default=None, repr=False)  # the block it is in
     generic: bool = False  # printed as "dialect.op"(...)
     text_arguments: str = ""  # what stands between name and type, for custom syntax ("add, %dq[...]")
     printed_types: tuple[str, ...] = ()  # those before any arrow, as written
@@ -67,15 +67,15 @@ class Block:
     """A list of operations with arguments."""
 
     arguments: tuple[Value, ...] = ()
-    operations: list[Operation] = field(default_factory=list[Operation])
-    parent: Operation | None = None
+    operations: list[Operation] = field(default_factory=list[Operation], repr=False)
+    parent: Operation | None = field(default=None, repr=False)
 
 
 @dataclass(eq=False, slots=True)
 class Region:
     """The blocks of one region."""
 
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[Block, ...] = field(default=(), repr=False)
 
 
 @dataclass(eq=False, slots=True)
