@@ -73,11 +73,11 @@ def _answer_one(name: str, answer: Callable[[str], Answer]) -> Answer:
         return Answer({"input": name, "error": note}, "", ExitCode.INTERNAL)
 
 
-def table(rows: Sequence[Sequence[object]], indent: int = 2) -> str:
-    """Columns of text, numbers to the right; the first row is the head."""
-    cells = [[str(cell) for cell in row] for row in rows]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    right = [all(not isinstance(row[column], str) for row in rows[1:]) for column in range(len(widths))]
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Columns of text under their heads, indented by two; columns of numbers to the right."""
+    cells = [list(head), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+    right = [all(isinstance(row[column], int) for row in rows) for column in range(len(head))]
     lines = [
         "  ".join(
             cell.rjust(width) if to_right else cell.ljust(width)
@@ -85,4 +85,4 @@ def table(rows: Sequence[Sequence[object]], indent: int = 2) -> str:
         ).rstrip()
         for row in cells
     ]
-    return "\n".join(" " * indent + line for line in lines)
+    return "\n".join(f"  {line}" for line in lines)

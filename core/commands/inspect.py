@@ -26,7 +26,7 @@ def _text(inspection: Inspection) -> str:
     functions = ", ".join(inspection.functions) or "none"
     lines = [f"target {inspection.target or 'not named'}; functions: {functions}; {total} operations"]
     if inspection.loops:
-        rows: list[list[object]] = [["loop", "line", "kind", "depth", "ops", "uses", "carried", "schedulable"]]
+        rows: list[list[object]] = []
         for loop in inspection.loops:
             verdict = "yes" if loop.schedulable else f"no ({loop.why_not})"
             main = " (main)" if loop.index == inspection.main_loop else ""
@@ -34,5 +34,5 @@ def _text(inspection: Inspection) -> str:
             rows.append(
                 [f"{loop.index}{main}", loop.line, loop.kind, loop.depth, ops, loop.uses, loop.carried, verdict]
             )
-        lines.append(table(rows))
+        lines.append(table(("loop", "line", "kind", "depth", "ops", "uses", "carried", "schedulable"), rows))
     return "\n".join(lines)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -26,12 +27,20 @@ def save_schedule(schedule: Schedule, file: Path) -> None:
     write_atomically(file, dump_schedule(schedule))
 
 
-def save_solution(result: SolveResult, options: SolveOptions, file: Path) -> None:
-    """Writes the schedule that was found, and its record beside it. Raises OSError."""
+def save_solution(
+    result: SolveResult, options: SolveOptions, file: Path, conditions: Mapping[str, Any] | None = None
+) -> None:
+    """Writes the schedule that was found, and its record beside it. Raises OSError.
+
+    `conditions`: what was solved differs in this from the project's own graph (other groups, rules left out).
+    """
     if result.schedule is None:
         raise ValueError("there is no schedule to save")
     save_schedule(result.schedule, file)
-    write_atomically(record_file(file), format_yaml(record_document(result, options, file.name)))
+    document = record_document(result, options, file.name)
+    if conditions:
+        document["conditions"] = dict(conditions)
+    write_atomically(record_file(file), format_yaml(document))
 
 
 def record_file(schedule: Path) -> Path:

@@ -1,0 +1,53 @@
+"""From a command's arguments to open projects and schedules."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from core.commands.answers import UsageError
+from core.project.load import load_project
+from core.project.model import Project
+from core.project.opened import OpenProject, open_project
+from core.schedule.model import Schedule
+from core.schedule.read import load_schedule
+
+
+def open_input(name: str, arguments: argparse.Namespace) -> OpenProject:
+    """The project that the input stands for, with the settings of `--schedule` or of its active schedule."""
+    project = _load(name, arguments)
+    chosen = arguments.schedule or project.active
+    if chosen is not None:
+        if chosen not in project.schedules:
+            known = ", ".join(project.schedules) or "none"
+            raise UsageError(f"{name} has no schedule '{chosen}'; its schedules: {known}")
+        project = project.for_schedule(chosen)
+    return open_project(project)
+
+
+def open_schedule(name: str, arguments: argparse.Namespace) -> tuple[OpenProject, Schedule]:
+    """The project, and the schedule that `--schedule` names: one of the project's or a file; without it the active
+    one. A file that the project names brings its settings along."""
+    project = _load(name, arguments)
+    written = arguments.schedule or project.active
+    if written is None:
+        raise UsageError(f"{name} has no active schedule: give one with --schedule")
+    entry = _entry_name(project, written)
+    if entry is not None:
+        project = project.for_schedule(entry)
+        file = project.schedules[entry].file
+    else:
+        file = Path(written)
+    opened = open_project(project)
+    return opened, load_schedule(file, opened.graph)
+
+
+def _load(name: str, arguments: argparse.Namespace) -> Project:
+    return load_project(Path(name), arguments.machine, arguments.loop)
+
+
+def _entry_name(project: Project, written: str) -> str | None:
+    if written in project.schedules:
+        return written
+    path = Path(written).resolve()
+    return next((name for name, entry in project.schedules.items() if entry.file.resolve() == path), None)

@@ -1,0 +1,86 @@
+"""What a solve found, as the JSON document of `twill solve` and as text for people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from core.commands.answers import table
+from core.commands.graph import bounds_text
+from core.graph.model import Graph
+from core.project.record import level_document, trail_document
+from core.schedule.bounds import bounds
+from core.schedule.check import check
+from core.schedule.index import GraphIndex
+from core.schedule.metrics import length, stages, used_groups
+from core.schedule.model import Schedule
+from core.schedule.write import schedule_document
+from core.solve.events import SolveResult, Status
+
+
+def solution_document(graph: Graph, result: SolveResult) -> dict[str, Any]:
+    """The JSON fields of `twill solve`."""
+    schedule = result.schedule
+    document = {
+        "status": result.status.value,
+        "ii": result.ii,
+        "proved_lower_bound": result.proved_lower_bound,
+        "ii_trail": [trail_document(entry) for entry in result.trail],
+        "stages": None if schedule is None else stages(schedule),
+        "length": None if schedule is None else length(graph, schedule),
+        "groups": [] if schedule is None else _group_documents(graph, schedule),
+        "levels": [level_document(level) for level in result.levels],
+        "seconds": round(result.seconds, 3),
+        "schedule": None if schedule is None else schedule_document(schedule),
+    }
+    if result.schedules:
+        document["schedules"] = [schedule_document(other) for other in result.schedules]
+    return document
+
+
+def _group_documents(graph: Graph, schedule: Schedule) -> list[dict[str, Any]]:
+    index, peaks = GraphIndex(graph), check(graph, schedule).peaks
+    return [
+        {
+            "name": name,
+            "kind": schedule.groups[name].kind,
+            "warps": graph.group_kind(schedule.groups[name].kind).warps,
+            "grant": schedule.groups[name].grant,
+            "ops": [op for op, place in schedule.ops.items() if place.group == name],
+            "max_live_registers": peaks.registers[name] - index.overhead(schedule.groups[name].kind),
+        }
+        for name in used_groups(schedule)
+    ]
+
+
+def solution_text(graph: Graph, result: SolveResult, file: Path | None) -> str:
+    """The verdicts on II, the bounds, the levels and the groups; `file`: where the schedule was written."""
+    lines = [_headline(graph, result)]
+    if result.trail:
+        rows = [[e.ii, e.verdict.value, e.by, e.confirmed_by or "-", f"{e.seconds:.2f}"] for e in result.trail]
+        lines.append(table(("II", "verdict", "by", "confirmed by", "seconds"), rows))
+    lines.append(bounds_text(bounds(graph)))
+    if result.levels:
+        rows = [
+            [level.name.value, level.value, level.bound, "yes" if level.proved else "no"] for level in result.levels
+        ]
+        lines.append(table(("level", "value", "bound", "proved"), rows))
+    if result.schedule is not None:
+        rows = [
+            [group["name"], group["warps"], group["grant"], group["max_live_registers"], ", ".join(group["ops"])]
+            for group in _group_documents(graph, result.schedule)
+        ]
+        lines.append(table(("group", "warps", "grant", "live", "ops"), rows))
+        if file is not None:
+            lines.append(f"written: {file.as_posix()}")
+    return "\n".join(lines)
+
+
+def _headline(graph: Graph, result: SolveResult) -> str:
+    words = f"{graph.name}: {result.status.value}"
+    if result.schedule is not None:
+        schedule = result.schedule
+        words += f", II {schedule.ii}, length {length(graph, schedule)}, {stages(schedule)} stages"
+    if result.status is not Status.OPTIMAL:
+        words += f", proved lower bound {result.proved_lower_bound}"
+    return f"{words}, {result.seconds:.1f} s"

@@ -1,0 +1,137 @@
+"""`twill solve`: the least initiation interval with a proof, and a schedule that attains it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from core.commands.answers import Answer, ExitCode, UsageError, answer_each
+from core.commands.inputs import open_input
+from core.commands.solution import solution_document, solution_text
+from core.graph.model import Graph
+from core.graph.read import suggest
+from core.project.load import PROJECT_FILE
+from core.project.model import Project
+from core.project.record import save_solution
+from core.project.variations import REMOVABLE, with_group_counts, with_register_limit, without_family
+from core.schedule.report import Family
+from core.solve.events import Event, Level, LevelProved, SolveOptions, SolveResult, Status, Step
+
+_CODES = {
+    Status.OPTIMAL: ExitCode.ANSWERED,
+    Status.FEASIBLE: ExitCode.ANSWERED,
+    Status.INFEASIBLE: ExitCode.NEGATIVE,
+    Status.UNKNOWN: ExitCode.NO_ANSWER,
+}
+
+
+def run(arguments: argparse.Namespace) -> ExitCode:
+    """Answers for every input: 0 optimal or feasible, 1 infeasible, 4 unknown."""
+    families = [_family(word) for word in arguments.without]
+    objective = None if arguments.objective is None else tuple(_level(word) for word in arguments.objective)
+    outputs = _outputs(arguments.inputs, arguments.output)
+
+    def answer(name: str) -> Answer:
+        opened = open_input(name, arguments)
+        graph = _varied(opened.graph, arguments, families)
+        options = _options(opened.project, arguments, objective)
+        result = _solve(graph, options)
+        document = solution_document(graph, result)
+        file = outputs.get(name)
+        if file is not None and result.schedule is not None:
+            save_solution(result, options, file, _conditions(arguments))
+            document["schedule_file"] = file.as_posix()
+        return Answer(
+            {"input": name, **document}, solution_text(graph, result, file), _CODES[result.status], opened.diagnostics
+        )
+
+    return answer_each(arguments.inputs, answer, arguments.json)
+
+
+def _solve(graph: Graph, options: SolveOptions) -> SolveResult:
+    from core.solve.solve import solve  # OR-Tools takes a while to load: only for those who solve
+
+    return solve(graph, options, _tell if sys.stderr.isatty() else _ignore, lambda: False)
+
+
+def _ignore(event: Event) -> None:
+    """Nobody is watching."""
+
+
+def _tell(event: Event) -> None:
+    """A line for the person who waits."""
+    if isinstance(event, Step):
+        entry = event.entry
+        print(f"  II {entry.ii}: {entry.verdict.value} ({entry.by}, {entry.seconds:.1f} s)", file=sys.stderr)
+    elif isinstance(event, LevelProved):
+        level = event.level
+        print(f"  {level.name.value}: {level.value}, {event.seconds:.1f} s", file=sys.stderr)
+
+
+def _options(project: Project, arguments: argparse.Namespace, objective: tuple[Level, ...] | None) -> SolveOptions:
+    given = {
+        "objective": objective,
+        "ii": arguments.ii,
+        "max_ii": arguments.max_ii,
+        "limit_s": arguments.limit_s,
+        "seed": arguments.seed,
+    }
+    return replace(project.solve, **{key: value for key, value in given.items() if value is not None})
+
+
+def _varied(graph: Graph, arguments: argparse.Namespace, families: list[Family]) -> Graph:
+    kinds = {group.kind for group in graph.groups}
+    for kind, _ in arguments.groups:
+        if kind not in kinds:
+            raise UsageError(f"--groups: there is no group kind '{kind}' ({suggest(kind, kinds)})")
+    graph = with_group_counts(graph, dict(arguments.groups))
+    if arguments.registers is not None:
+        graph = with_register_limit(graph, arguments.registers)
+    for family in families:
+        graph = without_family(graph, family)
+    return graph
+
+
+def _conditions(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the options change of the project's own graph, for the record."""
+    given = {"groups": dict(arguments.groups), "registers": arguments.registers, "without": arguments.without}
+    return {key: value for key, value in given.items() if value}
+
+
+def _family(word: str) -> Family:
+    for family in REMOVABLE:
+        if family.value == word:
+            return family
+    raise UsageError(f"--without: '{word}' is not one of {', '.join(family.value for family in REMOVABLE)}")
+
+
+def _level(word: str) -> Level:
+    for level in Level:
+        if level.value == word:
+            return level
+    raise UsageError(f"--objective: '{word}' is not one of {', '.join(level.value for level in Level)}")
+
+
+def _outputs(inputs: list[str], output: str | None) -> dict[str, Path]:
+    """The schedule file for each input."""
+    if output is None:
+        return {}
+    path = Path(output)
+    if len(inputs) == 1 and not path.is_dir():
+        return {inputs[0]: path}
+    if path.is_file():
+        raise UsageError("-o: several inputs need a folder")
+    files = {name: path / f"{_stem(Path(name))}.yaml" for name in inputs}
+    if len(set(files.values())) < len(files):
+        raise UsageError("-o: two inputs would have the same file name")
+    return files
+
+
+def _stem(path: Path) -> str:
+    """The file's name without its ending; for a project the name of its folder."""
+    if path.is_dir():
+        return path.resolve().name
+    return path.resolve().parent.name if path.name == PROJECT_FILE else path.stem

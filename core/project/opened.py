@@ -1,0 +1,109 @@
+"""A project with its input read: module, loop, tile loop, machine, and the graph that is scheduled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from core.diagnostics import Diagnostic, InputError, Severity
+from core.graph.model import Graph, Pin
+from core.graph.read import load_graph, suggest
+from core.ir.model import Loop, Module
+from core.ir.source import load_module
+from core.ir.tiles import TileLoop
+from core.machine.load import find_machine
+from core.machine.model import Machine
+from core.project.loop_choice import choose_loop
+from core.project.model import InputKind, Project
+
+
+@dataclass(frozen=True, slots=True)
+class OpenProject:
+    """What a project stands for. `module`, `loop` and `tiles` are None for a graph file; `machine` is None where a
+    graph file's own numbers are used. `diagnostics`: warnings, also for pins and overrides that no longer match."""
+
+    project: Project
+    graph: Graph
+    module: Module | None = None
+    loop: Loop | None = None
+    tiles: TileLoop | None = None
+    machine: Machine | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def open_project(project: Project) -> OpenProject:
+    """Reads the input and builds the graph of the project's own groups and transform (`Project.for_schedule`).
+
+    Raises InputError if a file is bad or missing, or if there is nothing to schedule.
+    """
+    return _open_graph(project) if project.input.kind is InputKind.GRAPH else _open_ttgir(project)
+
+
+def _open_graph(project: Project) -> OpenProject:
+    graph = load_graph(_existing(project))
+    machine = _machine(project) if project.machine is not None else None
+    if machine is not None:
+        graph = _on_machine(project, graph, machine)
+    graph = replace(graph, groups=project.groups or graph.groups, rules=project.rules or graph.rules)
+    pins, diagnostics = _matching_pins(project, graph)
+    return OpenProject(project, replace(graph, pins={**graph.pins, **pins}), machine=machine, diagnostics=diagnostics)
+
+
+def _open_ttgir(project: Project) -> OpenProject:
+    module = load_module(_existing(project))
+    loop, diagnostics = choose_loop(project, module)
+    raise NotImplementedError(loop, diagnostics)
+
+
+def _on_machine(project: Project, graph: Graph, machine: Machine) -> Graph:
+    """The graph with the machine's numbers; what the kernel keeps in shared memory stays as the file has it."""
+    for op in graph.ops.values():
+        for block in op.blocks:
+            if block.unit not in machine.units:
+                message = f"the machine '{machine.name}' has no unit '{block.unit}', which op '{op.id}' needs"
+                hint = suggest(block.unit, machine.units)
+                raise InputError(project.diagnostic(Severity.ERROR, "unknown-unit", message, ("machine",), hint=hint))
+    kept = graph.machine.fixed_shared_bytes
+    return replace(graph, machine=replace(machine.limits(), fixed_shared_bytes=kept))
+
+
+def _existing(project: Project) -> Path:
+    """The input's path. Raises InputError at the project's line if there is no such file."""
+    path = project.input.path
+    if project.source is not None and not path.is_file():
+        key = project.input.kind.value
+        message = f"there is no file '{path}'"
+        raise InputError(project.diagnostic(Severity.ERROR, "missing-input", message, ("input", key)))
+    return path
+
+
+def _machine(project: Project) -> Machine:
+    """The project's machine. A name or file that does not exist is told at the project's line."""
+    written = project.machine
+    if isinstance(written, Path) and not written.is_file():
+        message = f"there is no machine file '{written}'"
+        raise InputError(project.diagnostic(Severity.ERROR, "unknown-machine", message, ("machine",)))
+    try:
+        return find_machine(str(written), Path())
+    except InputError as fault:
+        first = fault.diagnostics[0]
+        if first.file is not None:
+            raise
+        hint = first.hint
+        raise InputError(
+            project.diagnostic(Severity.ERROR, first.code, first.message, ("machine",), hint=hint)
+        ) from None
+
+
+def _matching_pins(project: Project, graph: Graph) -> tuple[Mapping[str, Pin], tuple[Diagnostic, ...]]:
+    """The pins of ops that are there, and a warning for each of the others."""
+    pins = {op: pin for op, pin in project.pins.items() if op in graph.ops}
+    lost = [op for op in project.pins if op not in graph.ops]
+    return pins, tuple(_lost(project, graph, "pins", op) for op in lost)
+
+
+def _lost(project: Project, graph: Graph, section: str, op: str) -> Diagnostic:
+    message = f"{section}: the loop has no op '{op}'; ignored"
+    hint = suggest(op, graph.ops)
+    return project.diagnostic(Severity.WARNING, "unknown-op", message, (section, op), of_key=True, hint=hint)

@@ -1,0 +1,97 @@
+"""The same loop under other conditions, as pure edits of its graph: other groups, other limits, rules left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from core.graph.model import Graph, InOrderIssue, Limits, Op, Space
+from core.schedule.report import Family
+
+_UNLIMITED = 1 << 40
+"""Bytes or columns that no loop needs."""
+
+
+def with_group_counts(graph: Graph, counts: Mapping[str, int]) -> Graph:
+    """Other numbers of groups for some kinds. Raises KeyError for a kind that the graph has not."""
+    for kind in counts:
+        graph.group_kind(kind)
+    groups = tuple(replace(group, count=counts.get(group.kind, group.count)) for group in graph.groups)
+    return replace(graph, groups=groups)
+
+
+def with_register_limit(graph: Graph, registers: int) -> Graph:
+    """At most so many registers per thread."""
+    file = replace(graph.machine.registers, max_per_thread=registers)
+    return replace(graph, machine=replace(graph.machine, registers=file))
+
+
+def without_family(graph: Graph, family: Family) -> Graph:
+    """A graph on which the family's rule always holds; all other rules say what they said.
+
+    Raises ValueError for `dependence` and `variable_latency`: other rules rest on what these two fix.
+    """
+    if family not in _RELAXATIONS:
+        raise ValueError(f"the rule '{family.value}' cannot be left out")
+    return _RELAXATIONS[family](graph)
+
+
+def _without_unit(graph: Graph) -> Graph:
+    return _with_ops(graph, lambda op: replace(op, blocks=()))
+
+
+def _without_issue(graph: Graph) -> Graph:
+    return replace(graph, rules=replace(graph.rules, in_order_issue=InOrderIssue.OFF))
+
+
+def _without_registers(graph: Graph) -> Graph:
+    def free(op: Op) -> Op:
+        in_registers = op.result.space is Space.REGISTERS
+        return replace(op, result=replace(op.result, amount=0)) if in_registers else op
+
+    file = replace(graph.machine.registers, overhead=0)
+    return _with_machine(_with_ops(graph, free), lambda machine: replace(machine, registers=file))
+
+
+def _without_shared_memory(graph: Graph) -> Graph:
+    return _with_machine(graph, lambda machine: replace(machine, shared_memory_bytes=_UNLIMITED))
+
+
+def _without_tensor_memory(graph: Graph) -> Graph:
+    return _with_machine(graph, lambda machine: replace(machine, tensor_memory_columns=_UNLIMITED))
+
+
+def _without_groups(graph: Graph) -> Graph:
+    groups = tuple(replace(group, count=len(graph.ops)) for group in graph.groups)
+    return replace(_with_ops(graph, lambda op: replace(op, needs_warps=0)), groups=groups)
+
+
+def _without_role(graph: Graph) -> Graph:
+    return replace(graph, rules=replace(graph.rules, isolate_matrix_issue=False, allow_hand_off=True))
+
+
+def _without_pin(graph: Graph) -> Graph:
+    return replace(graph, pins={})
+
+
+def _with_ops(graph: Graph, edit: Callable[[Op], Op]) -> Graph:
+    return replace(graph, ops={name: edit(op) for name, op in graph.ops.items()})
+
+
+def _with_machine(graph: Graph, edit: Callable[[Limits], Limits]) -> Graph:
+    return replace(graph, machine=edit(graph.machine))
+
+
+_RELAXATIONS: dict[Family, Callable[[Graph], Graph]] = {
+    Family.UNIT: _without_unit,
+    Family.ISSUE: _without_issue,
+    Family.REGISTERS: _without_registers,
+    Family.SHARED_MEMORY: _without_shared_memory,
+    Family.TENSOR_MEMORY: _without_tensor_memory,
+    Family.GROUPS: _without_groups,
+    Family.ROLE: _without_role,
+    Family.PIN: _without_pin,
+}
+
+REMOVABLE: tuple[Family, ...] = tuple(_RELAXATIONS)
+"""The families that can be left out."""
