@@ -6,7 +6,6 @@ deviates from that is listed here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from core.ir.types import TOKEN_TEXT, boolean_like, pointee_like
@@ -51,7 +50,7 @@ def result_types(name: str, count: int, printed: PrintedTypes, arguments: str) -
     return [known[index] if index < len(known) else "" for index in range(count)]
 
 
-def _known_types(name: str, printed: PrintedTypes, arguments: str) -> Sequence[str]:
+def _known_types(name: str, printed: PrintedTypes, arguments: str) -> list[str]:
     listed = printed.listed
     if name in _RETURN_TOKEN:
         return [TOKEN_TEXT]

@@ -8,6 +8,7 @@ from core.ir.cursor import Cursor
 from core.ir.types import split_top_level
 
 _ENTRY = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\w$.\-]+)\s*(?:=\s*(.*))?', re.DOTALL)
+_ENDS_REGION = re.compile(r"\.(?:\w+[._])?(?:return|yield|terminator)$")  # an op that may stand alone in one
 
 
 def read_attributes(inside: str) -> dict[str, str]:
@@ -29,12 +30,10 @@ def take_dictionary(cursor: Cursor) -> tuple[dict[str, str], int]:
 
 def at_dictionary(cursor: Cursor) -> bool:
     """Whether the `{` at the cursor opens attributes, and not a region of an unknown op."""
-    first, second = cursor.texts[cursor.index + 1], cursor.texts[min(cursor.index + 2, len(cursor.texts) - 1)]
-    if first == "}" or second == "=":
-        return first[:1] != "%"
-    if first[:1] == '"' or first[:1].isalpha():
-        return second in (",", "}") and not _ENDS_REGION.search(first)
-    return False
-
-
-_ENDS_REGION = re.compile(r"\.(?:\w+[._])?(?:return|yield|terminator)$")
+    first = cursor.texts[cursor.index + 1]
+    if first == "}":
+        return True
+    if first[:1] != '"' and not first[:1].isalpha():
+        return False
+    second = cursor.texts[cursor.index + 2]
+    return second == "=" or (second in (",", "}") and not _ENDS_REGION.search(first))

@@ -1,4 +1,4 @@
-"""The printed forms of ops: those with regions and block arguments one by one, all others by structure.
+"""The printed forms of ops with regions and block arguments, and of ops in generic form.
 
 A form is called behind the op's name; it fills operands, attributes and regions, and returns the printed types.
 """
@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.ir.assembly import PrintedTypes, dictionary_position, takes_dictionary_first
-from core.ir.attributes import at_dictionary, read_attributes, take_dictionary
+from core.ir.assembly import PrintedTypes
+from core.ir.attributes import read_attributes
 from core.ir.cursor import Cursor
 from core.ir.model import Block, Operation, Region, Span, Value
+from core.ir.plain import plain_form, read_dictionary
 
 if TYPE_CHECKING:
     from core.ir.parser import Reader
@@ -30,118 +31,20 @@ class Argument(NamedTuple):
     span: Span
 
 
-def plain_form(reader: Reader, op: Operation) -> PrintedTypes:
-    """`operands {attributes} : types`, in any order and with any words between them.
-
-    Every value in it is an operand; a `{` opens attributes unless what follows can only be a region.
-    """
-    operands: list[Value] = []
-    _read_head(reader, op, operands)
-    printed = PrintedTypes()
-    if reader.cursor.text in (":", "->"):
-        _read_types(reader, op, operands, printed)
-    op.operands = tuple(operands)
-    return printed
-
-
-def _read_head(reader: Reader, op: Operation, operands: list[Value]) -> None:
-    """Reads up to the types or the end of the op."""
-    cursor, use = reader.cursor, reader.scopes.use
-    texts = cursor.texts
-    pieces: list[str] = []
-    piece = cursor.index
-    depth = commas = 0
-    position = dictionary_position(op.name)
-    insertion = cursor.last_end if takes_dictionary_first(op.name) else None
-    while True:
-        token = texts[cursor.index]
-        kind = token[:1]
-        if not depth and (token in (":", "->") or _ends_plain(cursor, op)):
-            break
-        if kind == "%":
-            operands.append(use(token, cursor.start))
-        elif token in ("(", "["):
-            depth += 1
-        elif token in (")", "]"):
-            depth -= 1
-            if depth < 0:
-                raise cursor.unexpected("the next operation")
-        elif token == "{":
-            pieces.append(cursor.slice(piece, cursor.index))
-            _read_braces(reader, op, nested=depth > 0)
-            piece = cursor.index
-            continue
-        elif token == "," and not depth:
-            commas += 1
-            if commas == position:
-                insertion = cursor.last_end
-        elif not token or token == "}":
-            raise cursor.unexpected(f"a closing bracket of {op.name}")
-        cursor.index += 1
-    pieces.append(cursor.slice(piece, cursor.index))
-    op.text_arguments = " ".join(part for part in pieces if part)
-    op.insertion_offset = cursor.last_end if insertion is None else insertion
-
-
-def _ends_plain(cursor: Cursor, op: Operation) -> bool:
-    """Whether a plain op is over at the cursor, or only its location is left."""
-    if cursor.text == "loc" and cursor.texts[cursor.index + 1] == "(":
-        return True
-    successor = cursor.text[:1] == "^" and op.name.startswith("cf.") and cursor.texts[cursor.index - 1] == op.name
-    return cursor.at_statement() and not successor
-
-
-def _read_types(reader: Reader, op: Operation, operands: list[Value], printed: PrintedTypes) -> None:
-    """Reads `: types`, `: types -> types` or `: types to types`; values among them are operands (`tt.print`)."""
-    cursor = reader.cursor
-    found = printed.listed
-    while True:
-        token = cursor.text
-        kind = token[:1]
-        if token in ("->", "to"):
-            found = printed.produced = []
-        elif token == "(":
-            found += reader.type_list()
-            continue
-        elif token == "[":
-            cursor.skip_group()
-            continue
-        elif token == "{":
-            _read_braces(reader, op, nested=False)
-            continue
-        elif token in (")", "]"):
-            raise cursor.unexpected("the next operation")
-        elif _ends_plain(cursor, op):
-            return
-        elif kind == "%":
-            operands.append(reader.scopes.use(token, cursor.start))
-        elif kind.isalpha() or kind in ("!", "<"):
-            found.append(token)
-        cursor.index += 1
-
-
-def _read_braces(reader: Reader, op: Operation, nested: bool) -> None:
-    cursor = reader.cursor
-    if nested:
-        cursor.skip_group()
-    elif at_dictionary(cursor):
-        _read_dictionary(cursor, op)
-    else:
-        op.regions = (*op.regions, reader.region(op))
-
-
-def _read_dictionary(cursor: Cursor, op: Operation) -> None:
-    attributes, start = take_dictionary(cursor)
-    op.attributes = {**op.attributes, **attributes} if op.attributes else attributes
-    op.attribute_span = cursor.span(start)
-
-
 def _read_trailing_dictionary(cursor: Cursor, op: Operation) -> None:
-    """What follows the last region: `{...}` or `attributes {...}`."""
+    """What may follow the last region: `{...}`."""
     op.insertion_offset = cursor.last_end
-    cursor.accept("attributes")
     if cursor.text == "{":
-        _read_dictionary(cursor, op)
+        read_dictionary(cursor, op)
+
+
+def _read_named_dictionary(cursor: Cursor, op: Operation) -> None:
+    """`attributes {...}`, the word because a region may stand here too."""
+    op.insertion_offset = cursor.last_end
+    if cursor.accept("attributes"):
+        if cursor.text != "{":
+            raise cursor.unexpected("'{' after attributes")
+        read_dictionary(cursor, op)
 
 
 def generic_form(reader: Reader, op: Operation) -> PrintedTypes:
@@ -190,7 +93,7 @@ def module_form(reader: Reader, op: Operation) -> PrintedTypes:
     cursor = reader.cursor
     if cursor.text[:1] == "@":
         op.text_arguments = cursor.take()
-    _read_trailing_dictionary(cursor, op)
+    _read_named_dictionary(cursor, op)
     op.regions = (reader.region(op, isolated=True),)
     return PrintedTypes()
 
@@ -213,7 +116,7 @@ def _function_form(reader: Reader, op: Operation) -> PrintedTypes:
         reader.type_list()
     if cursor.accept("->"):
         reader.type_list()
-    _read_trailing_dictionary(cursor, op)
+    _read_named_dictionary(cursor, op)
     op.attributes = {"sym_name": '"' + symbol[1:].strip('"') + '"', **op.attributes}
     if cursor.text == "{":
         op.regions = (reader.region(op, arguments, isolated=True),)
@@ -280,7 +183,7 @@ def _while_form(reader: Reader, op: Operation) -> PrintedTypes:
     before = reader.region(op, arguments)
     cursor.expect("do", "between the regions of scf.while")
     op.regions = (before, reader.region(op))
-    _read_trailing_dictionary(cursor, op)
+    _read_named_dictionary(cursor, op)
     return PrintedTypes(produced=produced)
 
 
@@ -292,7 +195,7 @@ def _warp_specialize_form(reader: Reader, op: Operation) -> PrintedTypes:
     cursor = reader.cursor
     cursor.expect("(", "and the captures of ttg.warp_specialize")
     op.operands = tuple(_values(reader, ")"))
-    _read_trailing_dictionary(cursor, op)
+    _read_named_dictionary(cursor, op)
     cursor.expect("default", "and its region")
     default = reader.region(op)
     start = cursor.start
@@ -367,7 +270,12 @@ def _require_types(cursor: Cursor, at: int, count: int, types: list[str]) -> Non
         raise cursor.source.error("type-count", message, cursor.starts[at])
 
 
-FORMS: dict[str, Form] = {
+def form_of(name: str) -> Form:
+    """How the op of that name is read."""
+    return _FORMS.get(name, plain_form)
+
+
+_FORMS: dict[str, Form] = {
     "tt.func": _function_form,
     "func.func": _function_form,
     "scf.for": _for_form,

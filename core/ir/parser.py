@@ -13,7 +13,7 @@ from core.diagnostics import InputError, Severity
 from core.ir.assembly import PrintedTypes, result_types
 from core.ir.checks import check_module
 from core.ir.cursor import Cursor
-from core.ir.forms import FORMS, Argument, generic_form, module_form, plain_form
+from core.ir.forms import Argument, form_of, generic_form, module_form
 from core.ir.lexer import Source
 from core.ir.loops import find_loops
 from core.ir.model import Block, Module, Operation, Region, Span, Value
@@ -25,7 +25,7 @@ MAX_REGIONS = 64
 _GROUP_DIGITS = 4
 
 # A region of these without a printed terminator ends with an empty `scf.yield`.
-_OMIT_YIELD = frozenset({"scf.for", "scf.if", "scf.parallel", "scf.execute_region"})
+_OMIT_YIELD = frozenset({"scf.for", "scf.if"})
 
 
 def parse_module(text: str, file: str) -> Module:
@@ -90,7 +90,7 @@ class Reader:
             printed = module_form(self, op)
         elif first.isalpha() and "." in name_token:
             op.name = name_token
-            printed = FORMS.get(name_token, plain_form)(self, op)
+            printed = form_of(name_token)(self, op)
         else:
             cursor.index -= 1
             raise cursor.unexpected("an operation")
