@@ -128,7 +128,9 @@ def style_sheet(colors: Colors) -> str:
     QToolBar QToolButton:pressed, QToolBar QToolButton:checked {{ background: {colors.line}; }}
     QStatusBar {{ background: {colors.panel}; border-top: 1px solid {colors.line}; }}
     QStatusBar::item {{ border: 0; }}
+    QStatusBar #separator {{ color: {colors.line}; }}
     QTreeView, QTableView {{ border: 0; background: {colors.base}; }}
+    QTreeView::item {{ padding: 1px 0; }}
     QHeaderView {{ background: {colors.panel}; border: 0; }}
     QHeaderView::section {{ background: {colors.panel}; border: 0; border-right: 1px solid {colors.line};
         padding: 3px 6px; }}

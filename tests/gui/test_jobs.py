@@ -43,7 +43,7 @@ def wait_for_end(bot: QtBot, job: Job) -> Ending:
 
 
 def first_event(bot: QtBot, job: Job) -> Progress:
-    with bot.waitSignal(job.event, timeout=20_000) as first:
+    with bot.waitSignal(job.progressed, timeout=20_000) as first:
         pass
     assert first.args is not None and isinstance(first.args[0], Progress)
     return first.args[0]
@@ -60,7 +60,7 @@ def is_alive(pid: int) -> bool:
 def test_events_and_result_arrive_in_order(bot: QtBot, start: Start) -> None:
     job = start(fake_solvers.quick)
     events: list[object] = []
-    job.event.connect(events.append)
+    job.progressed.connect(events.append)
     ending = wait_for_end(bot, job)
     assert [type(event) for event in events] == [Progress, Step]
     assert ending.outcome is Outcome.DONE

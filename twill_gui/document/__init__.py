@@ -1,0 +1,1 @@
+"""The open project as one frozen value, changed only by undoable commands."""

@@ -31,7 +31,7 @@ def solve(connection: Connection, graph: Graph, options: SolveOptions) -> None:
 class Job(QObject):
     """One solve of a graph. `revision` is the document's when it was started, `schedule_name` what it is for."""
 
-    event = Signal(object)  # core.solve.events.Event, without Done and Failed
+    progressed = Signal(object)  # core.solve.events.Event, without Done and Failed
     state_changed = Signal()
     ended = Signal(object)  # Ending
     _reported = Signal(object)  # crosses from the pool thread to the window's
@@ -82,7 +82,7 @@ class Job(QObject):
             self._set_state(JobState.ENDED)
             self.ended.emit(report)
         else:
-            self.event.emit(report)
+            self.progressed.emit(report)
 
 
 class Solver(QObject):

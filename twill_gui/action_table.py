@@ -1,0 +1,156 @@
+"""The table of the window's actions: texts, keys and what each one needs. ui.md names the keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, Flag, auto
+
+
+class Menu(Enum):
+    """The menus, in their order."""
+
+    FILE = "&File"
+    EDIT = "&Edit"
+    VIEW = "&View"
+    SCHEDULE = "&Schedule"
+    HELP = "&Help"
+
+
+class Needs(Enum):
+    """What must be there for an action to make sense."""
+
+    NOTHING = "nothing"
+    DOCUMENT = "an open project"
+    SCHEDULE = "a schedule"
+    SELECTION = "a selected operation"
+    IDLE = "an open project and no running solve"
+    RUNNING = "a running solve"
+
+
+class Style(Flag):
+    """How an action appears."""
+
+    PLAIN = 0
+    TOOLBAR = auto()
+    LABELLED = auto()  # with its text beside the icon
+    SEPARATED = auto()  # a line above it in its menu
+    CHECKABLE = auto()
+    CHART = auto()  # its keys work in the chart only, since lists and text fields use them themselves
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSpec:
+    """One action; `icon` names a file of `resources/icons`."""
+
+    name: str
+    menu: Menu
+    text: str
+    keys: tuple[str, ...] = ()
+    tip: str = ""
+    icon: str | None = None
+    needs: Needs = Needs.NOTHING
+    style: Style = Style.PLAIN
+
+
+_F, _E, _V, _S, _H = Menu.FILE, Menu.EDIT, Menu.VIEW, Menu.SCHEDULE, Menu.HELP
+_DOC, _SCHED, _SEL = Needs.DOCUMENT, Needs.SCHEDULE, Needs.SELECTION
+_BAR, _LABEL = Style.TOOLBAR, Style.LABELLED
+_LINE, _CHECK, _CHART = Style.SEPARATED, Style.CHECKABLE, Style.CHART
+_MOVE = "Move the selected operation"
+ACTIONS = (
+    ActionSpec("open", _F, "&Open…", ("Ctrl+O",), "Open a project, TTGIR or graph file", "open", style=_BAR),
+    ActionSpec("save", _F, "&Save", ("Ctrl+S",), "Save the project and its schedules", "save", _DOC, style=_BAR),
+    ActionSpec("save_as", _F, "Save &as…", ("Ctrl+Shift+S",), "Save the project under another name", needs=_DOC),
+    ActionSpec("close", _F, "&Close", ("Ctrl+W",), "Close the project", needs=_DOC),
+    ActionSpec("quit", _F, "&Quit", ("Ctrl+Q",), "Leave the program", style=_LINE),
+    ActionSpec("undo", _E, "&Undo", ("Ctrl+Z",), "Undo the last edit", "undo", style=_BAR),
+    ActionSpec("redo", _E, "&Redo", ("Ctrl+Shift+Z", "Ctrl+Y"), "Redo the edit undone last", "redo", style=_BAR),
+    ActionSpec("select_all", _E, "Select &all", ("Ctrl+A",), "Select all operations", needs=_SCHED, style=_LINE),
+    ActionSpec(
+        "clear", _E, "&Clear selection", ("Esc",), "Cancel a drag, then clear the selection", needs=_SCHED, style=_CHART
+    ),
+    ActionSpec("nudge_left", _E, "Move one cycle &earlier", ("Alt+Left",), _MOVE, needs=_SEL, style=_LINE),
+    ActionSpec("nudge_right", _E, "Move one cycle &later", ("Alt+Right",), _MOVE, needs=_SEL),
+    ActionSpec("nudge_left_far", _E, "Move ten cycles earlier", ("Alt+Shift+Left",), _MOVE, needs=_SEL),
+    ActionSpec("nudge_right_far", _E, "Move ten cycles later", ("Alt+Shift+Right",), _MOVE, needs=_SEL),
+    ActionSpec("group_up", _E, "Move to the warp group above", ("Alt+Up",), _MOVE, needs=_SEL),
+    ActionSpec("group_down", _E, "Move to the warp group below", ("Alt+Down",), _MOVE, needs=_SEL),
+    ActionSpec(
+        "pin",
+        _E,
+        "&Pin or unpin",
+        ("P",),
+        "Fix the selected operation where it is, for later solves",
+        "pin",
+        _SEL,
+        style=_LINE,
+    ),
+    ActionSpec(
+        "unrolled",
+        _V,
+        "&Unrolled",
+        ("U",),
+        "Show prologue, steady iterations and epilogue instead of one II",
+        "unrolled",
+        _SCHED,
+        style=_BAR | _LABEL | _CHECK,
+    ),
+    ActionSpec(
+        "zoom_in",
+        _V,
+        "Zoom &in",
+        ("W", "Ctrl++", "Ctrl+="),
+        "Zoom into the time axis",
+        "zoom-in",
+        _SCHED,
+        style=_BAR | _LINE,
+    ),
+    ActionSpec(
+        "zoom_out", _V, "Zoom &out", ("S", "Ctrl+-"), "Zoom out of the time axis", "zoom-out", _SCHED, style=_BAR
+    ),
+    ActionSpec("fit", _V, "&Fit", ("Home", "Ctrl+0"), "Show the whole time axis", "fit", _SCHED, style=_BAR | _CHART),
+    ActionSpec("center", _V, "&Centre on the selection", ("F",), "Centre on the selection, then fit it", needs=_SEL),
+    ActionSpec("pan_left", _V, "Pan left", ("A",), "Show earlier cycles", needs=_SCHED),
+    ActionSpec("pan_right", _V, "Pan right", ("D",), "Show later cycles", needs=_SCHED),
+    ActionSpec(
+        "next", _V, "Next on the lane", (".",), "Select the next operation of the lane", needs=_SCHED, style=_LINE
+    ),
+    ActionSpec(
+        "previous", _V, "Previous on the lane", (",",), "Select the previous operation of the lane", needs=_SCHED
+    ),
+    ActionSpec(
+        "predecessor", _V, "Predecessor", ("[",), "Select an operation that the selected one waits for", needs=_SEL
+    ),
+    ActionSpec("successor", _V, "Successor", ("]",), "Select an operation that waits for the selected one", needs=_SEL),
+    ActionSpec(
+        "all_dependences",
+        _V,
+        "All &dependences",
+        ("Shift+D",),
+        "Draw the arrows of all dependences",
+        needs=_SCHED,
+        style=_CHECK,
+    ),
+    ActionSpec(
+        "solve",
+        _S,
+        "&Solve",
+        ("Ctrl+R",),
+        "Search the least initiation interval, with proof",
+        "solve",
+        Needs.IDLE,
+        style=_BAR | _LABEL,
+    ),
+    ActionSpec(
+        "cancel",
+        _S,
+        "&Cancel",
+        ("Ctrl+.",),
+        "Stop the running solve, keeping the best so far",
+        "cancel",
+        Needs.RUNNING,
+        style=_BAR,
+    ),
+    ActionSpec("keys", _H, "All &keys", ("?",), "List every key of the window"),
+    ActionSpec("about", _H, "&About", (), "Versions of the program and its parts"),
+)

@@ -1,0 +1,117 @@
+"""`twill-gui`: the window on a project, a TTGIR file or a graph, or a picture of it without a screen.
+
+Qt is imported inside the functions: the solver process imports this module too, since spawn runs the main module again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from twill_gui.main_window import MainWindow
+    from twill_gui.theme import Theme
+
+SCREENSHOT_SIZE = (1600, 1000)
+EXIT_OK, EXIT_BAD_INPUT, EXIT_NOT_WRITTEN = 0, 3, 70
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the window; the exit code is 0, or 3 if a picture of a bad input was asked for."""
+    options = _parser().parse_args(argv)
+    if options.scale is not None:
+        os.environ["QT_SCALE_FACTOR"] = str(options.scale)
+    if options.screenshot and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+    from PySide6.QtWidgets import QApplication
+
+    from twill_gui.icons import application_icon
+
+    app = QApplication.instance() or QApplication(["twill-gui"])
+    assert isinstance(app, QApplication)
+    app.setApplicationDisplayName("Twill Explorer")
+    app.setDesktopFileName("twill-explorer")
+    app.setWindowIcon(application_icon())
+    return _take_picture(app, options) if options.screenshot else _run(app, options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="twill-gui", description="Schedule explorer for tensor-core kernels.")
+    parser.add_argument(
+        "input", nargs="?", type=Path, metavar="PROJECT|TTGIR|GRAPH", help="file to open, or a project's folder"
+    )
+    parser.add_argument("--screenshot", type=Path, metavar="OUT.png", help="write a picture of the window and exit")
+    parser.add_argument("--theme", choices=("system", "light", "dark"), help="override the chosen theme for this run")
+    parser.add_argument("--dark", dest="theme", action="store_const", const="dark", help="the same as --theme dark")
+    parser.add_argument("--scale", type=float, metavar="FACTOR", help="device pixels per pixel, e.g. 2")
+    parser.add_argument("--size", type=_size, default=SCREENSHOT_SIZE, metavar="WxH", help="of the picture")
+    return parser
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    if not (width.isdecimal() and height.isdecimal()):
+        raise argparse.ArgumentTypeError(f"'{text}' is not WIDTHxHEIGHT")
+    return int(width), int(height)
+
+
+def _run(app: QApplication, options: argparse.Namespace) -> int:
+    from twill_gui.settings import Settings
+
+    settings = Settings()
+    window = _window(app, _theme(options) or settings.theme)
+    window.restore_layout()
+    window.show()
+    window.files.offer_recovery()
+    if options.input:
+        window.files.open(options.input)
+    return app.exec()
+
+
+def _take_picture(app: QApplication, options: argparse.Namespace) -> int:
+    """The real window in its first layout, drawn until nothing is pending any more."""
+    from twill_gui.theme import Theme
+
+    window = _window(app, _theme(options) or Theme.LIGHT)
+    window.resize(*options.size)
+    window.show()
+    opened = options.input is None or window.files.open(options.input, ask=False)
+    if not opened:
+        for problem in window.problems.problems:
+            print(f"{problem.place}: {problem.severity.value}: {problem.text}", file=sys.stderr)
+    for _ in range(_SETTLING_ROUNDS):
+        app.sendPostedEvents()
+        app.processEvents()
+    written = window.grab().save(str(options.screenshot))
+    if not written:
+        print(f"{options.screenshot}: cannot write the picture", file=sys.stderr)
+    window.close()
+    return (EXIT_OK if written else EXIT_NOT_WRITTEN) if opened else EXIT_BAD_INPUT
+
+
+_SETTLING_ROUNDS = 20  # layout, dock sizes and deferred paints follow one another over a few turns of the event loop
+
+
+def _theme(options: argparse.Namespace) -> Theme | None:
+    from twill_gui.theme import Theme
+
+    return Theme(options.theme) if options.theme else None
+
+
+def _window(app: QApplication, theme: Theme) -> MainWindow:
+    from twill_gui.main_window import MainWindow
+    from twill_gui.settings import Settings, recovery_folder
+    from twill_gui.theme import Appearance
+
+    return MainWindow(Appearance(app, theme), Settings(), recovery_folder())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Dialogs, all of them small."""

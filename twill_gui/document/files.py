@@ -1,0 +1,112 @@
+"""Between files and the document's state: opening, and saving what changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from core.diagnostics import Diagnostic, InputError, Severity
+from core.ir.loops import main_loop
+from core.ir.model import Loop
+from core.project.load import load_project
+from core.project.model import Project, ScheduleEntry
+from core.project.opened import OpenProject, open_project
+from core.project.record import record_file, save_schedule, save_solution
+from core.project.save import save_project
+from core.schedule.read import load_schedule
+from twill_gui.document.state import SCHEDULE_FOLDER, ProjectState, Variant
+
+DEFAULT_SCHEDULE = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A project ready to be shown, and what is worth saying of its files.
+
+    `candidates`: the loops among which the first was taken, because neither the file nor the caller named one.
+    """
+
+    state: ProjectState
+    diagnostics: tuple[Diagnostic, ...]
+    candidates: tuple[Loop, ...] = ()
+
+
+def open_state(path: Path, loop: int | None = None) -> Opened:
+    """Opens a project, TTGIR or graph file, with all schedules it names.
+
+    A schedule that cannot be read, or no longer fits its loop, is left out with a diagnostic; everything else that is
+    wrong raises InputError.
+    """
+    project = load_project(path, loop=loop)
+    loops = _Loops(project)
+    shown = loops.opened(project.active)
+    diagnostics = list(shown.diagnostics)
+    variants: dict[str, Variant] = {}
+    for name, entry in project.schedules.items():
+        graph = shown.graph
+        schedule = None
+        try:
+            graph = loops.opened(name).graph
+            schedule = load_schedule(entry.file, graph)
+        except InputError as fault:
+            diagnostics += [replace(d, severity=Severity.WARNING) for d in fault.diagnostics]
+        variants[name] = Variant(graph, schedule)
+    if not variants:
+        variants[DEFAULT_SCHEDULE] = Variant(shown.graph)
+    state = ProjectState(project, variants, project.active or next(iter(variants)))
+    return Opened(state, tuple(diagnostics), _candidates(project, shown))
+
+
+class _Loops:
+    """Opens the project's loop once for each set of groups and transforms that its schedules ask for."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._opened: dict[tuple[object, object], OpenProject] = {}
+
+    def opened(self, name: str | None) -> OpenProject:
+        """The loop for the named schedule, or for the project itself. Raises InputError."""
+        project = self._project.for_schedule(name) if name else self._project
+        key = (project.groups, project.transform)
+        if key not in self._opened:
+            self._opened[key] = open_project(project)
+        return self._opened[key]
+
+
+def _candidates(project: Project, opened: OpenProject) -> tuple[Loop, ...]:
+    if opened.module is None or project.input.loop is not None or project.input.function is not None:
+        return ()
+    _, candidates = main_loop(opened.module)
+    return candidates if len(candidates) > 1 else ()
+
+
+def save_state(state: ProjectState, file: Path, saved: ProjectState | None = None) -> ProjectState:
+    """Writes the project file and the schedules, and returns the state as it is kept there.
+
+    Schedules that are the same in `saved`, the state on disk, are not written again. Raises OSError, InputError if
+    there is another kind of file in the project's place.
+    """
+    moved = saved is None or saved.project.file != file
+    entries: dict[str, ScheduleEntry] = {}
+    for name, variant in state.variants.items():
+        entry = state.project.schedules.get(name)
+        if variant.schedule is None:
+            if entry is not None:
+                entries[name] = entry
+            continue
+        place = entry.file if entry and not moved else file.parent / SCHEDULE_FOLDER / f"{name}.yaml"
+        entries[name] = replace(entry, file=place) if entry else ScheduleEntry(place)
+        old = saved.variants.get(name) if saved else None
+        if moved or old is None or old.schedule is not variant.schedule:
+            _write_schedule(variant, state.project, place)
+    active = state.active if state.active in entries else None
+    project = save_project(replace(state.project, schedules=entries, active=active), file)
+    return replace(state, project=project)
+
+
+def _write_schedule(variant: Variant, project: Project, file: Path) -> None:
+    if variant.result is not None and variant.result.schedule is variant.schedule:
+        save_solution(variant.result, project.solve, file)
+    elif variant.schedule is not None:
+        save_schedule(variant.schedule, file)
+        record_file(file).unlink(missing_ok=True)  # it speaks of the schedule that was there before

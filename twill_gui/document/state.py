@@ -1,0 +1,130 @@
+"""Everything of an open project that a file can hold, as one frozen value, and pure edits of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Flag, auto
+from pathlib import Path
+
+from core.graph.model import Graph, Pin
+from core.project.model import Project
+from core.schedule.model import Schedule
+from core.solve.events import SolveResult
+from core.yaml_source import YamlSource
+
+SCHEDULE_FOLDER = "schedules"  # beside the project file, for schedules that have no place yet
+
+
+class Change(Flag):
+    """What differs between two states. PROJECT: another project, or none. GRAPH: the shown loop graph, pins included.
+    SCHEDULE: the shown schedule. SCHEDULES: names, contents or order of the kept ones."""
+
+    NOTHING = 0
+    PROJECT = auto()
+    GRAPH = auto()
+    SCHEDULE = auto()
+    SCHEDULES = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A named schedule with the graph it is for (its own groups and transform), and the solve that made it.
+
+    `schedule` is None until there is one; `result` is None when a file or the user made the schedule.
+    """
+
+    graph: Graph
+    schedule: Schedule | None = None
+    result: SolveResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a project is kept; None and empty until it has been saved."""
+
+    file: Path | None
+    source: YamlSource | None
+    schedules: Mapping[str, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectState:
+    """A project with its graphs and schedules by name; `active` is the one shown."""
+
+    project: Project
+    variants: Mapping[str, Variant]
+    active: str
+
+    @property
+    def variant(self) -> Variant:
+        """The one shown."""
+        return self.variants[self.active]
+
+    @property
+    def location(self) -> Location:
+        """Where the project is kept."""
+        files = {name: entry.file for name, entry in self.project.schedules.items()}
+        return Location(self.project.file, self.project.source, files)
+
+    def at(self, location: Location) -> ProjectState:
+        """The same project, kept elsewhere: undoing an edit does not undo a save."""
+        if location == self.location:
+            return self
+        entries = {
+            name: replace(entry, file=location.schedules.get(name) or _new_place(location.file, name, entry.file))
+            for name, entry in self.project.schedules.items()
+        }
+        return replace(
+            self, project=replace(self.project, file=location.file, source=location.source, schedules=entries)
+        )
+
+
+def with_schedule(
+    state: ProjectState, name: str, schedule: Schedule, result: SolveResult | None = None
+) -> ProjectState:
+    """The state with the schedule under that name. Raises KeyError if there is no such variant."""
+    variant = replace(state.variants[name], schedule=schedule, result=result)
+    return replace(state, variants={**state.variants, name: variant})
+
+
+def with_active(state: ProjectState, name: str) -> ProjectState:
+    """The state that shows the named schedule. Raises KeyError if there is no such variant."""
+    if name not in state.variants:
+        raise KeyError(name)
+    return replace(state, active=name, project=replace(state.project, active=name))
+
+
+def with_pin(state: ProjectState, op: str, pin: Pin | None) -> ProjectState:
+    """The state with the op pinned in every graph that has it, or not pinned any more."""
+    pins = {name: old for name, old in state.project.pins.items() if name != op}
+    project = replace(state.project, pins={**pins, op: pin} if pin else pins)
+    variants = {
+        name: replace(variant, graph=_pinned(variant.graph, op, pin)) for name, variant in state.variants.items()
+    }
+    return replace(state, project=project, variants=variants)
+
+
+def difference(before: ProjectState | None, after: ProjectState | None) -> Change:
+    """What changed from one state to the next."""
+    if before is None or after is None:
+        return Change.NOTHING if before is after else Change.PROJECT | Change.GRAPH | Change.SCHEDULE | Change.SCHEDULES
+    change = Change.NOTHING
+    if before.variant.graph is not after.variant.graph:
+        change |= Change.GRAPH
+    if before.active != after.active or before.variant.schedule is not after.variant.schedule:
+        change |= Change.SCHEDULE
+    if before.active != after.active or before.variants != after.variants:
+        change |= Change.SCHEDULES
+    return change
+
+
+def _new_place(project: Path | None, name: str, old: Path) -> Path:
+    return project.parent / SCHEDULE_FOLDER / f"{name}.yaml" if project else old
+
+
+def _pinned(graph: Graph, op: str, pin: Pin | None) -> Graph:
+    if op not in graph.ops:
+        return graph
+    pins = {name: old for name, old in graph.pins.items() if name != op}
+    return replace(graph, pins={**pins, op: pin} if pin else pins)

@@ -1,0 +1,330 @@
+"""The main window: the chart in the middle, docks around it, and the wires between document, views and jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QStackedWidget, QToolBar, QVBoxLayout, QWidget
+
+from twill_gui.action_table import Menu, Needs
+from twill_gui.actions import Actions
+from twill_gui.dialogs.about import show_about
+from twill_gui.dialogs.keys import KeysDialog
+from twill_gui.document import editing
+from twill_gui.document.document import Document
+from twill_gui.document.state import Change
+from twill_gui.jobs.solver import Solver, solve
+from twill_gui.jobs.supervisor import Work
+from twill_gui.models.problems import ProblemsModel
+from twill_gui.models.solve_progress import SolveProgress
+from twill_gui.palette import DARK, LIGHT
+from twill_gui.project_files import ProjectFiles
+from twill_gui.samples import sample_projects
+from twill_gui.settings import Settings
+from twill_gui.solving import Solving
+from twill_gui.theme import Appearance, Theme
+from twill_gui.views.gantt import GanttMode, GanttView, group_lanes
+from twill_gui.views.inspector import InspectorView
+from twill_gui.views.jobs import JobsView
+from twill_gui.views.liveness import LivenessView
+from twill_gui.views.message_bar import MessageBar
+from twill_gui.views.problems import ProblemsView
+from twill_gui.views.project import ProjectView
+from twill_gui.views.reservation import ReservationView
+from twill_gui.views.status import StatusBar
+from twill_gui.views.unsolved import UnsolvedView
+from twill_gui.views.welcome import WelcomeView
+
+APPLICATION_TITLE = "Twill Explorer"
+_LEFT, _RIGHT, _BOTTOM = (
+    Qt.DockWidgetArea.LeftDockWidgetArea,
+    Qt.DockWidgetArea.RightDockWidgetArea,
+    Qt.DockWidgetArea.BottomDockWidgetArea,
+)
+
+
+class MainWindow(QMainWindow):
+    """Views read the document and emit requests; this class answers the requests."""
+
+    def __init__(self, appearance: Appearance, settings: Settings, recovery: Path, work: Work = solve) -> None:
+        super().__init__()
+        self._appearance = appearance
+        self._settings = settings
+        colors = appearance.colors
+        self.document = Document(self)
+        self.progress = SolveProgress(colors, self)
+        self.problems = ProblemsModel(colors, self)
+        self.solver = Solver(self, work)
+        self.solving = Solving(self.document, self.solver, self.progress, self)
+        self.files = ProjectFiles(self.document, settings, recovery, self)
+
+        self.gantt = GanttView()
+        self.liveness = LivenessView()
+        self.reservation = ReservationView()
+        self.messages = MessageBar(colors)
+        self.welcome = WelcomeView(sample_projects())
+        self.unsolved = UnsolvedView(self.document)
+        self.project_view = ProjectView(self.document, colors)
+        self.inspector = InspectorView(self.document, colors)
+        self.jobs = JobsView(self.progress, colors)
+        self.problems_view = ProblemsView(self.problems)
+        self.pages = QStackedWidget()
+        for page in (self.welcome, self.unsolved, self.gantt):
+            self.pages.addWidget(page)
+        self._build_center()
+        self.docks = self._build_docks()
+        self.actions_by_name = Actions(self, self.gantt)
+        self.toolbar = self._build_toolbar()
+        self._recent_menu = QMenu("Open &recent", self)
+        self._build_menus()
+        self.status = StatusBar(self.document, self.progress, colors, self)
+        self.setStatusBar(self.status)
+        self.setAcceptDrops(True)
+        self._default_layout = self.saveState()
+        self._connect()
+        self._on_theme_changed()
+        self._on_changed(Change.PROJECT)
+        self._on_recent_changed()
+        self.actions_by_name.follow(self.document.undo_stack)
+
+    # Building
+
+    def _build_center(self) -> None:
+        center = QWidget()
+        layout = QVBoxLayout(center)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.messages)
+        layout.addWidget(self.pages, 1)
+        self.setCentralWidget(center)
+        self.liveness.link_to(self.gantt)
+        self.reservation.link_to(self.gantt)
+
+    def _build_docks(self) -> dict[str, QDockWidget]:
+        """Full-height docks left and right; below the chart those that share its time axis."""
+        self.setDockNestingEnabled(True)
+        self.setCorner(Qt.Corner.BottomLeftCorner, _LEFT)
+        self.setCorner(Qt.Corner.BottomRightCorner, _RIGHT)
+        docks: dict[str, QDockWidget] = {}
+        for title, area, widget in (
+            ("Project", _LEFT, self.project_view),
+            ("Jobs", _LEFT, self.jobs),
+            ("Inspector", _RIGHT, self.inspector),
+            ("Problems", _RIGHT, self.problems_view),
+            ("Reservation", _BOTTOM, self.reservation),
+            ("Liveness", _BOTTOM, self.liveness),
+        ):
+            dock = QDockWidget(title, self)
+            dock.setObjectName(title)
+            dock.setWidget(widget)
+            self.addDockWidget(area, dock, Qt.Orientation.Vertical)
+            docks[title] = dock
+        self.resizeDocks([docks["Project"], docks["Inspector"]], [290, 320], Qt.Orientation.Horizontal)
+        self.resizeDocks([docks["Project"], docks["Jobs"]], [450, 400], Qt.Orientation.Vertical)
+        self.resizeDocks([docks["Inspector"], docks["Problems"]], [560, 290], Qt.Orientation.Vertical)
+        self.resizeDocks([docks["Reservation"], docks["Liveness"]], [150, 230], Qt.Orientation.Vertical)
+        return docks
+
+    def _build_toolbar(self) -> QToolBar:
+        toolbar = QToolBar("Tools", self)
+        toolbar.setObjectName("Tools")
+        toolbar.setMovable(False)
+        self.actions_by_name.fill_toolbar(toolbar)
+        self.addToolBar(toolbar)
+        return toolbar
+
+    def _build_menus(self) -> None:
+        menus = self.actions_by_name.fill_menus(self)
+        menus[Menu.FILE].insertMenu(self.actions_by_name["save"], self._recent_menu)
+        view = menus[Menu.VIEW]
+        view.addSeparator()
+        themes = QActionGroup(self)
+        theme_menu = view.addMenu("&Theme")
+        for theme in Theme:
+            action = QAction(theme.value.capitalize(), themes, checkable=True, checked=theme is self._appearance.theme)
+            action.triggered.connect(lambda _=False, theme=theme: self.set_theme(theme))
+            theme_menu.addAction(action)
+        dock_menu = view.addMenu("D&ocks")
+        for dock in self.docks.values():
+            dock_menu.addAction(dock.toggleViewAction())
+        view.addAction("&Reset layout", self.reset_layout)
+
+    def _connect(self) -> None:
+        document, gantt = self.document, self.gantt
+        document.changed.connect(self._on_changed)
+        document.selection_changed.connect(self._on_selection_changed)
+        document.located.connect(self._on_located)
+        document.undo_stack.cleanChanged.connect(self._on_located)
+        document.undo_stack.indexChanged.connect(lambda: self.actions_by_name.follow(document.undo_stack))
+        self._appearance.changed.connect(self._on_theme_changed)
+
+        gantt.move_requested.connect(lambda op, start, group: editing.move(document, op, start, group))
+        for view in (gantt, self.inspector, self.problems_view):
+            view.selection_requested.connect(document.select)
+        self.project_view.schedule_requested.connect(lambda name: editing.show_schedule(document, name))
+        self.jobs.cancel_requested.connect(self.solving.cancel)
+        self.unsolved.solve_requested.connect(self.solving.solve)
+        self.welcome.open_requested.connect(self.files.choose)
+        self.welcome.path_requested.connect(self.files.open)
+
+        self.files.message.connect(self.messages.show_message)
+        self.files.diagnostics.connect(self.problems.set_diagnostics)
+        self.files.recent_changed.connect(self._on_recent_changed)
+        self.solving.message.connect(self.messages.show_message)
+        self.solving.busy_changed.connect(self._on_busy_changed)
+        self.progress.changed.connect(self._enable_actions)
+        self.actions_by_name.connect_all(self._slots())
+
+    def _slots(self) -> dict[str, Callable[[], object]]:
+        document, gantt = self.document, self.gantt
+        stack = document.undo_stack
+
+        def nudge(cycles: int) -> Callable[[], None]:
+            return lambda: editing.nudge_ops(document, document.selection, cycles)
+
+        return {
+            "open": self.files.choose,
+            "save": self.files.save,
+            "save_as": self.files.save_as,
+            "close": self.files.close,
+            "quit": self.close,
+            "undo": stack.undo,
+            "redo": stack.redo,
+            "select_all": lambda: document.select(frozenset(document.graph.ops if document.graph else ())),
+            "clear": gantt.cancel,
+            "nudge_left": nudge(-1),
+            "nudge_right": nudge(1),
+            "nudge_left_far": nudge(-10),
+            "nudge_right_far": nudge(10),
+            "group_up": lambda: self._move_to_neighbour(-1),
+            "group_down": lambda: self._move_to_neighbour(1),
+            "pin": lambda: editing.toggle_pins(document, document.selection),
+            "unrolled": self._on_mode_toggled,
+            "zoom_in": gantt.zoom_in,
+            "zoom_out": gantt.zoom_out,
+            "fit": gantt.fit,
+            "center": gantt.center_selection,
+            "pan_left": gantt.pan_left,
+            "pan_right": gantt.pan_right,
+            "next": gantt.select_next,
+            "previous": gantt.select_previous,
+            "predecessor": gantt.select_predecessor,
+            "successor": gantt.select_successor,
+            "all_dependences": self._on_arrows_toggled,
+            "solve": self.solving.solve,
+            "cancel": self.solving.cancel,
+            "keys": lambda: KeysDialog(self).open(),
+            "about": lambda: show_about(self),
+        }
+
+    # What the user asks for
+
+    def set_theme(self, theme: Theme) -> None:
+        """Chooses the theme and remembers it."""
+        self._appearance.set_theme(theme)
+        self._settings.theme = theme
+
+    def reset_layout(self) -> None:
+        """Docks and tool bar as at the first start."""
+        self.restoreState(self._default_layout)
+
+    def restore_layout(self) -> None:
+        """Geometry and docks as they were when the window was closed last."""
+        layout = self._settings.layout
+        if layout:
+            self.restoreGeometry(layout[0])
+            self.restoreState(layout[1])
+
+    def _move_to_neighbour(self, step: int) -> None:
+        graph, schedule = self.document.graph, self.document.schedule
+        if graph and schedule:
+            lanes = group_lanes(graph, schedule)
+            editing.move_to_neighbour(self.document, self.document.selection, lanes, step)
+
+    def _on_mode_toggled(self) -> None:
+        unrolled = self.actions_by_name["unrolled"].isChecked()
+        self.gantt.set_mode(GanttMode.UNROLLED if unrolled else GanttMode.FOLDED)
+
+    def _on_arrows_toggled(self) -> None:
+        self.gantt.set_show_all_dependences(self.actions_by_name["all_dependences"].isChecked())
+
+    # What has happened
+
+    def _on_changed(self, change: Change) -> None:
+        document = self.document
+        graph, schedule, report = document.graph, document.schedule, document.report
+        if Change.PROJECT in change:
+            self._on_located()
+        if graph and schedule and report:
+            self.gantt.set_content(graph, schedule, report)
+            self.liveness.set_content(graph, schedule)
+            self.reservation.set_content(graph, schedule)
+        else:
+            for view in (self.gantt, self.liveness, self.reservation):
+                view.clear()
+        self.problems.set_report(report)
+        self.pages.setCurrentWidget(self.gantt if schedule else self.unsolved if graph else self.welcome)
+        self._enable_actions()
+
+    def _on_selection_changed(self, selection: frozenset[str]) -> None:
+        self.gantt.set_selection(selection)
+        self._enable_actions()
+
+    def _on_located(self) -> None:
+        state = self.document.state
+        name = f"{state.project.name}[*] \N{EM DASH} {APPLICATION_TITLE}" if state else APPLICATION_TITLE
+        self.setWindowTitle(name)
+        self.setWindowFilePath(str(state.project.file or state.project.input.path) if state else "")
+        self.setWindowModified(self.document.modified)
+
+    def _on_busy_changed(self) -> None:
+        self.unsolved.set_busy(self.solving.busy)
+        self._enable_actions()
+
+    def _on_recent_changed(self) -> None:
+        recent = self._settings.recent_files
+        self.welcome.set_recent(recent)
+        self._recent_menu.clear()
+        for path in recent:
+            self._recent_menu.addAction(str(path), lambda path=path: self.files.open(path))
+        self._recent_menu.setEnabled(bool(recent))
+
+    def _on_theme_changed(self) -> None:
+        colors = self._appearance.colors
+        for part in (self.actions_by_name, self.messages, self.progress, self.problems, self.jobs, self.status):
+            part.set_colors(colors)
+        self.project_view.tree.set_colors(colors)
+        self.inspector.tree.set_colors(colors)
+        for view in (self.gantt, self.liveness, self.reservation):
+            view.set_palette(DARK if colors.dark else LIGHT)
+
+    def _enable_actions(self) -> None:
+        document, busy = self.document, self.solving.busy
+        available = {
+            Needs.DOCUMENT: document.state is not None,
+            Needs.SCHEDULE: document.schedule is not None,
+            Needs.SELECTION: bool(document.schedule and document.selection),
+            Needs.IDLE: document.state is not None and not busy,
+            Needs.RUNNING: self.progress.running and not self.progress.stopping,
+        }
+        self.actions_by_name.enable(need for need, present in available.items() if present)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+        event.acceptProposedAction()
+        self.files.open(paths[0])
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if not self.files.close():
+            event.ignore()
+            return
+        self._settings.set_layout(self.saveGeometry(), self.saveState())
+        self.solver.shut_down()
+        event.accept()

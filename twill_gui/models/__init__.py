@@ -1,0 +1,1 @@
+"""Item models for the views."""

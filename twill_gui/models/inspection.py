@@ -1,0 +1,199 @@
+"""The facts that the Inspector dock lists: of one op, of several, or of the schedule as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.graph.model import Dependence, Graph, Op, Space
+from core.schedule.check_timing import required_gap
+from core.schedule.index import GraphIndex
+from core.schedule.metrics import hand_offs, length, stages
+from core.schedule.model import Schedule
+from core.schedule.report import Report, Violation
+from core.schedule.reservation import reservation_table
+from core.schedule.windows import Window, windows
+from twill_gui.models.sections import Detail, Section
+from twill_gui.models.table import Tone
+
+_AMOUNTS = {
+    Space.REGISTERS: "{} registers per thread",
+    Space.SHARED: "{} bytes of shared memory",
+    Space.TENSOR: "{} columns of tensor memory",
+    Space.NONE: "none",
+}
+
+
+def op_sections(graph: Graph, schedule: Schedule | None, report: Report | None, name: str) -> list[Section]:
+    """One op: where it is, what it costs, where it may go, and what it waits for."""
+    op = graph.ops[name]
+    index = GraphIndex(graph)
+    broken = [v for v in report.violations if name in v.ops] if report else []
+    sections = [Section(name, list(_identity(graph, op)))]
+    if broken:
+        sections.append(Section("Violations", [_violation(violation) for violation in broken]))
+    if schedule:
+        sections.append(Section("Place", list(_place(graph, schedule, name))))
+        found = windows(graph, schedule, name)
+        sections.append(Section("Legal starts", [_window(window, schedule, name) for window in found.values()]))
+    sections.append(Section("Cost", list(_cost(op))))
+    for title, dependences in (("Waits for", index.incoming[name]), ("Waited for by", index.outgoing[name])):
+        if dependences:
+            lines = [_dependence(index, schedule, dependence, name) for dependence in dependences]
+            sections.append(Section(title, lines))
+    return sections
+
+
+def selection_sections(graph: Graph, schedule: Schedule | None, names: frozenset[str]) -> list[Section]:
+    """Several ops, one line each in the order of the text."""
+    lines = [
+        Detail(name, f"start {schedule.ops[name].start}, {schedule.ops[name].group}" if schedule else "", target=name)
+        for name in graph.ops
+        if name in names
+    ]
+    return [Section(f"{len(lines)} operations", lines)]
+
+
+def schedule_sections(graph: Graph, schedule: Schedule, report: Report) -> list[Section]:
+    """The schedule as a whole: its figures, and how full everything is."""
+    crossing = hand_offs(graph, schedule)
+    count = stages(schedule)
+    origin = schedule.origin
+    figures = [
+        Detail("initiation interval", _cycles(schedule.ii)),
+        Detail(
+            "length", _cycles(length(graph, schedule)), "from the first start to the last completion of one iteration"
+        ),
+        Detail("stages", str(count), "iterations in flight at once"),
+        Detail("hand-offs", f"{len(crossing.values)} ({crossing.bytes} bytes)", ", ".join(crossing.values)),
+        Detail("made by", f"{origin.by} {origin.status}".strip() if origin else "unknown"),
+    ]
+    units = [
+        Detail(
+            unit, f"{table.utilisation:.1%} busy", f"{table.busy} of {table.capacity * schedule.ii} unit cycles per II"
+        )
+        for unit, table in reservation_table(graph, schedule).items()
+        if table.cells
+    ]
+    return [
+        Section("Schedule", figures),
+        Section("Registers per thread", list(_registers(schedule, report))),
+        Section("Memory", list(_memory(graph, report))),
+        Section("Units", units),
+    ]
+
+
+def _identity(graph: Graph, op: Op) -> Iterator[Detail]:
+    yield Detail("kind", op.kind)
+    if op.line is not None:
+        yield Detail("source line", str(op.line))
+    yield Detail("needs", f"{op.needs_warps} warp{'s' if op.needs_warps != 1 else ''}")
+    traits = [
+        word
+        for word, present in (
+            ("asynchronous", op.asynchronous),
+            ("matrix", op.matrix),
+            ("variable latency", op.variable_latency),
+            ("streaming", op.streaming),
+        )
+        if present
+    ]
+    if traits:
+        yield Detail("traits", ", ".join(traits))
+    pin = graph.pins.get(op.id)
+    if pin:
+        parts = [f"start {pin.start}" if pin.start is not None else "", f"group {pin.group}" if pin.group else ""]
+        yield Detail("pinned", ", ".join(part for part in parts if part))
+
+
+def _place(graph: Graph, schedule: Schedule, name: str) -> Iterator[Detail]:
+    place = schedule.ops[name]
+    yield Detail("warp group", place.group)
+    yield Detail("start", f"{place.start} = {schedule.stage(name)} \N{MULTIPLICATION SIGN} II + {schedule.slot(name)}")
+    yield Detail("stage", str(schedule.stage(name)))
+    if graph.ops[name].queue:
+        yield Detail("delay in the queue", f"{_cycles(place.delay)} of at most {graph.ops[name].queue}")
+
+
+def _cost(op: Op) -> Iterator[Detail]:
+    yield Detail("issue", _cycles(op.issue_cycles), "how long its warp group can do nothing else")
+    yield Detail("latency", _cycles(op.latency), "until an op that uses its result may start")
+    for block in op.blocks:
+        amount = f" \N{MULTIPLICATION SIGN} {block.amount}" if block.amount != 1 else ""
+        after = f" from {block.offset}" if block.offset else ""
+        yield Detail(block.unit, f"{_cycles(block.duration)}{amount}{after}", f"busy time on unit {block.unit}")
+    yield Detail("result", _AMOUNTS[op.result.space].format(op.result.amount))
+    if op.result.space is Space.REGISTERS and op.hand_off_cycles:
+        yield Detail(
+            "hand-off",
+            f"{_cycles(op.hand_off_cycles)}, {op.hand_off_bytes} bytes",
+            "if a reader is on another warp group",
+        )
+
+
+def _window(window: Window, schedule: Schedule, name: str) -> Detail:
+    own = schedule.ops[name].group == window.group
+    mark = " (here)" if own else ""
+    if window.refusals:
+        return Detail(window.group + mark, "no", window.refusals[0].message, tone=Tone.BAD)
+    if window.latest is None:
+        return Detail(window.group + mark, f"from {window.earliest} on", _binding(window))
+    if window.earliest > window.latest:
+        return Detail(
+            window.group + mark,
+            f"none, {window.earliest - window.latest} cycles short",
+            _binding(window),
+            tone=Tone.BAD,
+        )
+    return Detail(window.group + mark, f"{window.earliest} to {window.latest} (slack {window.slack})", _binding(window))
+
+
+def _binding(window: Window) -> str:
+    lower = f"not earlier: {window.earliest_by.source}" if window.earliest_by else ""
+    upper = f"not later: {window.latest_by.target}" if window.latest_by else ""
+    return "\n".join(part for part in (lower, upper) if part) or "no dependence binds"
+
+
+def _dependence(index: GraphIndex, schedule: Schedule | None, dependence: Dependence, name: str) -> Detail:
+    other = dependence.source if dependence.target == name else dependence.target
+    parts = [_cycles(dependence.latency)]
+    if dependence.distance:
+        parts.append(f"distance {dependence.distance}")
+    tone = Tone.PLAIN
+    if schedule:
+        slack = dependence_slack(index, schedule, dependence)
+        parts.append(f"slack {slack}" if slack >= 0 else f"{-slack} short")
+        tone = Tone.PLAIN if slack >= 0 else Tone.BAD
+    tip = f"{dependence.kind.value} dependence from {dependence.source} to {dependence.target}"
+    return Detail(other, ", ".join(parts), tip + (", blocking" if dependence.blocking else ""), other, tone)
+
+
+def dependence_slack(index: GraphIndex, schedule: Schedule, dependence: Dependence) -> int:
+    """Cycles by which the dependence is met beyond what it needs; negative: cycles that lack."""
+    source, target = schedule.ops[dependence.source], schedule.ops[dependence.target]
+    available = target.start + schedule.ii * dependence.distance - source.start - source.delay
+    return available - required_gap(index, dependence, source.group, target.group)
+
+
+def _registers(schedule: Schedule, report: Report) -> Iterator[Detail]:
+    for group, peak in report.peaks.registers.items():
+        grant = schedule.groups[group].grant
+        yield Detail(group, f"{peak} of {grant} granted", tone=Tone.BAD if peak > grant else Tone.PLAIN)
+
+
+def _memory(graph: Graph, report: Report) -> Iterator[Detail]:
+    peaks, limits = report.peaks, graph.machine
+    for name, used, available, unit in (
+        ("shared", peaks.shared_memory, limits.shared_memory_bytes, "bytes"),
+        ("tensor", peaks.tensor_memory, limits.tensor_memory_columns, "columns"),
+    ):
+        if used or available:
+            tone = Tone.BAD if used > available else Tone.PLAIN
+            yield Detail(name, f"{used} of {available} {unit}", tone=tone)
+
+
+def _violation(violation: Violation) -> Detail:
+    return Detail(violation.family.value.replace("_", " "), violation.message, violation.message, tone=Tone.BAD)
+
+
+def _cycles(number: int) -> str:
+    return f"{number} cycle" if number == 1 else f"{number} cycles"

@@ -1,0 +1,147 @@
+"""What a solve has told so far, as texts and tables for the Jobs dock."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QObject, Signal
+
+from core.solve.events import (
+    Event,
+    Incumbent,
+    LevelProved,
+    LevelResult,
+    Progress,
+    SolveResult,
+    Status,
+    Step,
+    TrailEntry,
+    Verdict,
+)
+from twill_gui.models.table import Column, TableModel, Tone
+from twill_gui.theme import Colors
+
+_VERDICTS = {
+    Verdict.FEASIBLE: ("\N{CHECK MARK} feasible", Tone.GOOD),
+    Verdict.INFEASIBLE: ("\N{MULTIPLICATION SIGN} infeasible", Tone.BAD),
+    Verdict.UNKNOWN: ("? no answer", Tone.WARNING),
+}
+_STATUSES = {
+    Status.OPTIMAL: ("Optimal: II {ii}, proved", Tone.GOOD),
+    Status.FEASIBLE: ("Feasible: II {ii}, not proved least", Tone.WARNING),
+    Status.INFEASIBLE: ("Infeasible up to the limit, proved", Tone.BAD),
+    Status.UNKNOWN: ("No answer within the limit", Tone.WARNING),
+}
+_TRAIL = (
+    Column[TrailEntry]("II", lambda entry: str(entry.ii), numeric=True),
+    Column[TrailEntry](
+        "Verdict", lambda entry: _VERDICTS[entry.verdict][0], tone=lambda entry: _VERDICTS[entry.verdict][1]
+    ),
+    Column[TrailEntry](
+        "By",
+        lambda entry: entry.by + (f" + {entry.confirmed_by}" if entry.confirmed_by else ""),
+        tip=lambda entry: f"confirmed by {entry.confirmed_by}" if entry.confirmed_by else entry.by,
+    ),
+    Column[TrailEntry](
+        "Stages",
+        lambda entry: "" if entry.horizon is None else str(entry.horizon),
+        numeric=True,
+        tip=lambda _: "number of stages searched",
+    ),
+    Column[TrailEntry]("Seconds", lambda entry: f"{entry.seconds:.2f}", numeric=True),
+)
+_LEVELS = (
+    Column[LevelResult]("Objective", lambda level: level.name.value.replace("_", "-")),
+    Column[LevelResult]("Value", lambda level: str(level.value), numeric=True),
+    Column[LevelResult]("Bound", lambda level: str(level.bound), numeric=True),
+    Column[LevelResult](
+        "State",
+        lambda level: "\N{CHECK MARK} proved" if level.proved else "gap",
+        tone=lambda level: Tone.GOOD if level.proved else Tone.WARNING,
+    ),
+)
+
+
+class SolveProgress(QObject):
+    """The Jobs dock's content. `headline` with its `tone`, `bracket` and `note` are lines of text; `trail` and
+    `levels` are tables that grow with the solve's events."""
+
+    changed = Signal()
+
+    def __init__(self, colors: Colors, parent: QObject) -> None:
+        super().__init__(parent)
+        self.trail = TableModel[TrailEntry](_TRAIL, self, colors)
+        self.levels = TableModel[LevelResult](_LEVELS, self, colors)
+        self.headline, self.tone, self.bracket, self.note = "No solve yet", Tone.MUTED, "", ""
+        self.running = self.stopping = False
+        self._started = self._seconds = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """How long the running solve has taken, or the last one took."""
+        return time.monotonic() - self._started if self.running else self._seconds
+
+    def set_colors(self, colors: Colors) -> None:
+        """Colours the tables for the theme in use."""
+        self.trail.set_colors(colors)
+        self.levels.set_colors(colors)
+
+    def clear(self) -> None:
+        """Back to the state before the first solve."""
+        self._reset("No solve yet", Tone.MUTED)
+
+    def start(self, schedule_name: str) -> None:
+        """A solve begins."""
+        self._started, self.running = time.monotonic(), True
+        self._reset(f"Solving \N{LEFT DOUBLE QUOTATION MARK}{schedule_name}\N{RIGHT DOUBLE QUOTATION MARK}", Tone.PLAIN)
+
+    def stop(self) -> None:
+        """The user has cancelled; the process is being ended."""
+        self.stopping = True
+        self.headline = "Cancelling\N{HORIZONTAL ELLIPSIS}"
+        self.changed.emit()
+
+    def add(self, event: Event) -> None:
+        """An event of the running solve."""
+        if isinstance(event, Step):
+            self.trail.append(event.entry)
+            self.bracket = _bracket(event.lower, event.upper)
+        elif isinstance(event, LevelProved):
+            self.levels.append(event.level)
+        elif isinstance(event, Incumbent):
+            self.note = f"schedule with II {event.schedule.ii} after {event.seconds:.1f} s"
+        elif isinstance(event, Progress):
+            self.note = event.message
+        self.changed.emit()
+
+    def finish(self, headline: str, tone: Tone, result: SolveResult | None = None) -> None:
+        """The solve has ended; with a result its own tables replace the running ones."""
+        self._seconds = self.seconds
+        self.running = self.stopping = False
+        self.headline, self.tone, self.note = headline, tone, ""
+        if result is not None:
+            self.bracket = _bracket(result.proved_lower_bound, result.ii)
+            self.trail.set_rows(result.trail)
+            self.levels.set_rows(result.levels)
+        self.changed.emit()
+
+    def _reset(self, headline: str, tone: Tone) -> None:
+        self.headline, self.tone, self.bracket, self.note = headline, tone, "", ""
+        self.stopping = False
+        self.trail.set_rows(())
+        self.levels.set_rows(())
+        self.changed.emit()
+
+
+def describe(result: SolveResult) -> tuple[str, Tone]:
+    """A result in one line."""
+    text, tone = _STATUSES[result.status]
+    return text.format(ii=result.ii), tone
+
+
+def _bracket(lower: int, upper: int | None) -> str:
+    if upper is None:
+        return f"II \N{GREATER-THAN OR EQUAL TO} {lower}, none found yet"
+    if lower == upper:
+        return f"II = {upper}: found, and proved that none is smaller"
+    return f"{lower} \N{LESS-THAN OR EQUAL TO} II \N{LESS-THAN OR EQUAL TO} {upper}: proved below, found above"

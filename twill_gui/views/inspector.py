@@ -1,0 +1,43 @@
+"""The Inspector dock: the selected op, or the schedule while nothing is selected."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from twill_gui.document.document import Document
+from twill_gui.models.inspection import op_sections, schedule_sections, selection_sections
+from twill_gui.models.sections import Section
+from twill_gui.theme import Colors
+from twill_gui.views.details import DetailTree
+
+
+class InspectorView(QWidget):
+    """A tree of facts; activating another op's name asks to select that op."""
+
+    selection_requested = Signal(object)  # frozenset[str]
+
+    def __init__(self, document: Document, colors: Colors, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self.tree = DetailTree("Inspector", colors)
+        self.tree.activated_target.connect(lambda op: self.selection_requested.emit(frozenset({op})))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.tree)
+        document.changed.connect(self._show)
+        document.selection_changed.connect(self._show)
+
+    def _show(self) -> None:
+        self.tree.set_sections(self._sections())
+
+    def _sections(self) -> list[Section]:
+        graph, schedule, report = self._document.graph, self._document.schedule, self._document.report
+        selection = self._document.selection
+        if graph is None:
+            return []
+        if len(selection) == 1:
+            return op_sections(graph, schedule, report, next(iter(selection)))
+        if selection:
+            return selection_sections(graph, schedule, selection)
+        return schedule_sections(graph, schedule, report) if schedule and report else []
