@@ -1,0 +1,100 @@
+"""A loop's body as the tile-op builder reads it: its operations, who uses what, and the tiles of its values."""
+
+from __future__ import annotations
+
+from core.diagnostics import InputError, error
+from core.graph.model import Space
+from core.ir.layouts import vector_copies
+from core.ir.loops import obstacle
+from core.ir.model import Loop, Module, Operation, Value
+from core.ir.tiles import Tile
+from core.ir.types import MemDescType, PointerType, ScalarType, TensorType, Type, parse_type
+from core.ir.vocabulary import CALL_OPS
+
+BARRIER_ELEMENT = "i64"
+"""Element of the buffers that hold mbarriers; no tile is stored in such a buffer."""
+
+
+class Body:
+    """The operations of an `scf.for` body without its terminator.
+
+    Raises InputError for another kind of loop, and for control flow in the body. A call is kept as an op that nothing
+    is known of.
+    """
+
+    def __init__(self, module: Module, loop: Loop) -> None:
+        self.module, self.loop = module, loop
+        found = obstacle(loop)
+        if found is not None and found[1].name not in CALL_OPS:
+            raise _refusal(module, *found)
+        self.operations = [op for op in loop.body.operations if op.name != "scf.yield"]
+        self.position = {op: index for index, op in enumerate(self.operations)}
+        self.carried = {value: index for index, value in enumerate(loop.arguments)}
+        self.users: dict[Value, list[Operation]] = {}
+        for op in self.operations:
+            for value in _values_read(op):
+                self.users.setdefault(value, []).append(op)
+        self.yielded: dict[Value, list[int]] = {}
+        for index, value in enumerate(loop.yielded):
+            self.yielded.setdefault(value, []).append(index)
+        self._types: dict[str, Type] = {}
+        self._tiles: dict[str, Tile | None] = {}
+
+    def has(self, value: Value) -> bool:
+        """Whether an operation of the body makes the value."""
+        return value.producer is not None and value.producer in self.position
+
+    def initial(self, argument: Value) -> Value:
+        """What a carried argument holds in the first iteration."""
+        return self.loop.initial[self.carried[argument]]
+
+    def next(self, argument: Value) -> Value:
+        """What a carried argument holds in every later iteration, as the value of the one before."""
+        return self.loop.yielded[self.carried[argument]]
+
+    def type(self, value: Value) -> Type:
+        """The value's type."""
+        found = self._types.get(value.type)
+        if found is None:
+            found = self._types[value.type] = parse_type(value.type, self.module.aliases)
+        return found
+
+    def tile(self, value: Value) -> Tile | None:
+        """The value as a tile: a tensor of numbers, or a buffer that holds one. Pointers, scalars, barriers: None."""
+        if value.type not in self._tiles:
+            self._tiles[value.type] = self._tile(self.type(value))
+        return self._tiles[value.type]
+
+    def _tile(self, type_: Type) -> Tile | None:
+        if isinstance(type_, TensorType) and not type_.element.startswith("!tt.ptr"):
+            copies = vector_copies(type_.encoding, self.module.aliases) if len(type_.shape) == 1 else 1
+            return Tile(type_.shape, type_.element, Space.REGISTERS, copies)
+        if isinstance(type_, MemDescType) and type_.element != BARRIER_ELEMENT:
+            space = Space.TENSOR if "tensor_memory" in type_.memory_space else Space.SHARED
+            return Tile(type_.shape, type_.element, space)
+        return None
+
+    def is_buffer(self, value: Value) -> bool:
+        """Whether the value is a buffer of shared or tensor memory."""
+        return isinstance(self.type(value), MemDescType)
+
+    def is_scalar(self, value: Value) -> bool:
+        """Whether the value is one number or pointer."""
+        return isinstance(self.type(value), ScalarType | PointerType)
+
+
+def _values_read(op: Operation) -> list[Value]:
+    """Operands of the op and of what is nested in it."""
+    if not op.regions:
+        return list(op.operands)
+    return [value for nested in op.walk() for value in nested.operands]
+
+
+def _refusal(module: Module, why: str, op: Operation) -> InputError:
+    return error(
+        "not-schedulable",
+        f"the loop cannot be scheduled: {why}",
+        file=module.file,
+        line=op.name_span.line,
+        column=op.name_span.column,
+    )

@@ -1,0 +1,81 @@
+"""Which tile ops an operation of the body belongs to: for placing it when the schedule is written back to the text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from core.ir.body import Body
+from core.ir.model import Operation, Value
+from core.ir.roles import BodyRole
+from core.ir.types import TokenType
+from core.ir.views import is_buffer_view, viewed
+
+
+def owners(
+    body: Body, roles: Mapping[Operation, BodyRole], ids: Mapping[Operation, str]
+) -> dict[Operation, tuple[str, ...]]:
+    """The tile ops of every operation. `ids`: the operations that stand for a tile op, in the order of the text.
+
+    What is duplicated belongs to all that use its results, directly or not; a wait or signal to the ops that share a
+    buffer or a token with it.
+    """
+    rank = {id_: index for index, id_ in enumerate(dict.fromkeys(ids.values()))}
+    found: dict[Operation, frozenset[str]] = {op: frozenset({id_}) for op, id_ in ids.items()}
+    rest = [op for op in reversed(body.operations) if op not in found]
+    touching = _touching(body, ids)
+    found |= {op: _of_buffers(body, op, touching) if roles[op] is BodyRole.IMPLIED else frozenset() for op in rest}
+    changed = True
+    while changed:
+        changed = False
+        for op in rest:
+            reached = found[op] | _of_users(body, op, found)
+            if roles[op] is BodyRole.IMPLIED:
+                reached |= _of_tokens(body, op, found)
+            changed = changed or reached != found[op]
+            found[op] = reached
+    return {op: tuple(sorted(found[op], key=rank.__getitem__)) for op in body.operations}
+
+
+def _of_users(body: Body, op: Operation, found: Mapping[Operation, frozenset[str]]) -> frozenset[str]:
+    reached = frozenset[str]()
+    pending, seen = list(op.results), set[Value]()
+    while pending:
+        value = pending.pop()
+        if value not in seen:
+            seen.add(value)
+            reached = reached.union(*(found[user] for user in body.users.get(value, ())))
+            pending += [body.loop.arguments[index] for index in body.yielded.get(value, ())]
+    return reached
+
+
+def _of_tokens(body: Body, op: Operation, found: Mapping[Operation, frozenset[str]]) -> frozenset[str]:
+    tokens = [value for value in op.operands if isinstance(body.type(value), TokenType) and body.has(value)]
+    return frozenset[str]().union(*(found[token.producer] for token in tokens if token.producer is not None))
+
+
+def _of_buffers(body: Body, op: Operation, touching: Mapping[Value, set[str]]) -> frozenset[str]:
+    buffers = [_allocation(body, value) for value in op.operands if body.is_buffer(value)]
+    return frozenset[str]().union(*(touching.get(buffer, ()) for buffer in buffers))
+
+
+def _touching(body: Body, ids: Mapping[Operation, str]) -> dict[Value, set[str]]:
+    """For each buffer as allocated the tile ops that have it among their operands."""
+    touching: dict[Value, set[str]] = {}
+    for op, id_ in ids.items():
+        for value in op.operands:
+            if body.is_buffer(value):
+                touching.setdefault(_allocation(body, value), set()).add(id_)
+    return touching
+
+
+def _allocation(body: Body, buffer: Value) -> Value:
+    """The buffer as allocated, whichever slot or iteration is meant."""
+    seen: set[Value] = set()
+    while buffer not in seen:
+        seen.add(buffer)
+        op = buffer.producer
+        if buffer in body.carried:
+            buffer = body.initial(buffer)
+        elif op is not None and is_buffer_view(op):
+            buffer = viewed(op, buffer)
+    return buffer
