@@ -1,4 +1,4 @@
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 """The modulo schedule that bounds the search: least L at a given II, as an integer program (SCIP through OR-tools)."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 """The paper's search: over II, and for each II over L within the same number of copies ceil(L / II).
 
 Gap: a deeper pipeline at the same II (more copies) is never tried; the counterexample with a hand-off of one cycle
