@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from core.graph.model import Graph, InOrderIssue, Limits, Op, Space
+from core.graph.model import Graph, InOrderIssue, Limits, Op, RegisterFile, Space
 from core.schedule.report import Family
 
 _UNLIMITED = 1 << 40
-"""Bytes or columns that no loop needs."""
+"""Bytes, columns or register words that no loop needs."""
+
+_ANY_GRANT = 1 << 16
+"""Registers per thread that no schedule grants."""
 
 
 def with_group_counts(graph: Graph, counts: Mapping[str, int]) -> Graph:
@@ -29,6 +32,7 @@ def with_register_limit(graph: Graph, registers: int) -> Graph:
 def without_family(graph: Graph, family: Family) -> Graph:
     """A graph on which the family's rule always holds; all other rules say what they said.
 
+    `shared_memory`: the capacity is left out; a ring that a schedule states too shallow is still wrong.
     Raises ValueError for `dependence` and `variable_latency`: other rules rest on what these two fix.
     """
     if family not in _RELAXATIONS:
@@ -49,7 +53,7 @@ def _without_registers(graph: Graph) -> Graph:
         in_registers = op.result.space is Space.REGISTERS
         return replace(op, result=replace(op.result, amount=0)) if in_registers else op
 
-    file = replace(graph.machine.registers, overhead=0)
+    file = RegisterFile(file_words=_UNLIMITED, max_per_thread=_ANY_GRANT)
     return _with_machine(_with_ops(graph, free), lambda machine: replace(machine, registers=file))
 
 
