@@ -21,13 +21,16 @@ HOPPER = MACHINES["h200"]
 BLACKWELL = MACHINES["b200"]
 
 
-def rule(machine: Machine, op: str, *, combiner: str = "", result: str = "", a: Space | None = None) -> CostRule:
+def rule(
+    machine: Machine, op: str, *, combiner: str = "", operand: str = "f32", result: str = "", a: Space | None = None
+) -> CostRule:
     for candidate in machine.costs:
         when = candidate.when
         if any(fnmatchcase(op, pattern) for pattern in candidate.ops) and all(
             not allowed or asked in allowed
             for allowed, asked in (
                 (when.combiner, combiner),
+                (when.operand, operand),
                 (when.result, result),
                 (when.first_operand_in, a),
                 (when.result_in, Space.REGISTERS),
