@@ -26,10 +26,13 @@ _RETURN_TOKEN = frozenset(
 )
 
 # The dictionary stands before the operands.
-_DICTIONARY_FIRST = frozenset({"arith.constant", "scf.yield", "tt.return", "ttg.warp_yield", "func.return", "cf.br"})
+_DICTIONARY_FIRST = frozenset({"arith.constant", "scf.yield", "tt.return", "func.return"})
 
 # The dictionary stands after so many operands.
 _DICTIONARY_AFTER_OPERANDS = {"ttng.barrier_expect": 2}
+
+# The printed form has no place for a dictionary, or one between brackets and operands.
+_NO_DICTIONARY = frozenset({"ttg.barrier", "scf.condition", "cf.br", "cf.cond_br", "cf.switch"})
 
 
 @dataclass(slots=True)
@@ -69,6 +72,11 @@ def _known_types(name: str, printed: PrintedTypes, arguments: str) -> list[str]:
     if name == "tt.make_tensor_descriptor":
         return ["!tt.tensordesc" + listed[-1]]
     return listed
+
+
+def has_place_for_dictionary(name: str) -> bool:
+    """Whether the op's printed form takes an attribute dictionary where `insertion_offset` can say it."""
+    return name not in _NO_DICTIONARY
 
 
 def takes_dictionary_first(name: str) -> bool:

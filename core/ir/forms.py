@@ -40,7 +40,6 @@ def _read_trailing_dictionary(cursor: Cursor, op: Operation) -> None:
 
 def _read_named_dictionary(cursor: Cursor, op: Operation) -> None:
     """`attributes {...}`, the word because a region may stand here too."""
-    op.insertion_offset = cursor.last_end
     if cursor.accept("attributes"):
         if cursor.text != "{":
             raise cursor.unexpected("'{' after attributes")
@@ -212,7 +211,6 @@ def _warp_specialize_form(reader: Reader, op: Operation) -> PrintedTypes:
         holder.regions = (*holder.regions, reader.region(holder, arguments, isolated=True))
     holder.span = cursor.span(start) if holder.regions else cursor.source.span(start, start)
     holder.name_span = cursor.source.span(start, start)
-    holder.insertion_offset = holder.span.end
     holder.block = Block((), [holder], op)
     op.regions = (default, Region((holder.block,)))
     op.attributes = {**op.attributes, "partitionNumWarps": f"array<i32: {', '.join(warps)}>"}

@@ -44,7 +44,7 @@ class Operation:
     results: tuple[Value, ...] = field(default=(), repr=False)
     attributes: Mapping[str, str] = field(default_factory=dict[str, str])  # raw text of each value
     attribute_span: Span | None = None  # the discardable `{...}` dictionary, braces included, if printed
-    insertion_offset: int = 0  # where ` {...}` may be inserted if there is no dictionary
+    insertion_offset: int = 0  # where ` {...}` may be inserted if there is no dictionary; 0 where it may not
     regions: tuple[Region, ...] = field(default=(), repr=False)
     block: Block | None = field(default=None, repr=False)  # the block it is in
     generic: bool = False  # printed as "dialect.op"(...)

@@ -253,4 +253,4 @@ class Reader:
         if block.operations and block.operations[-1].name == "scf.yield":
             return
         here = self.cursor.source.span(self.cursor.start, self.cursor.start)
-        block.operations.append(Operation("scf.yield", here, here, insertion_offset=here.start, block=block))
+        block.operations.append(Operation("scf.yield", here, here, block=block))

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.ir.assembly import PrintedTypes, dictionary_position, takes_dictionary_first
+from core.ir.assembly import (
+    PrintedTypes,
+    dictionary_position,
+    has_place_for_dictionary,
+    takes_dictionary_first,
+)
 from core.ir.attributes import at_dictionary, take_dictionary
 from core.ir.cursor import Cursor
 from core.ir.model import Operation, Value
@@ -63,7 +68,8 @@ def _read_head(reader: Reader, op: Operation, operands: list[Value]) -> None:
         cursor.index += 1
     pieces.append(cursor.slice(piece, cursor.index))
     op.text_arguments = " ".join(part for part in pieces if part)
-    op.insertion_offset = cursor.last_end if insertion is None else insertion
+    if has_place_for_dictionary(op.name):
+        op.insertion_offset = cursor.last_end if insertion is None else insertion
 
 
 def _ends_plain(cursor: Cursor, op: Operation) -> bool:
