@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.diagnostics import error
 from core.project.model import Input, InputKind, Project
-from core.project.schema import read_project, written_schema
+from core.project.schema import machine_reference, read_project, written_schema
 from core.yaml_source import parse_yaml, read_text
 
 PROJECT_FILE = "project.yaml"
@@ -25,8 +25,7 @@ def load_project(path: Path, machine: str | None = None, loop: int | None = None
         path = path / PROJECT_FILE
     project = _load_file(path)
     if machine is not None:
-        is_file = machine.endswith((".yaml", ".yml"))
-        project = replace(project, machine=Path(machine) if is_file else machine)
+        project = replace(project, machine=machine_reference(machine, Path()))
     if loop is not None:
         project = replace(project, input=replace(project.input, loop=loop))
     return project

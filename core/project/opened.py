@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.diagnostics import Diagnostic, InputError, Severity
-from core.graph.model import Graph, Pin
+from core.graph.model import Graph, GroupKind, Pin
 from core.graph.read import load_graph, suggest
 from core.ir.model import Loop, Module
 from core.ir.source import load_module
+from core.ir.tile_loop import tile_loop
 from core.ir.tiles import TileLoop
-from core.machine.load import find_machine
+from core.machine.build import BuiltGraph, CostSource, build_graph
+from core.machine.load import find_machine, machine_names
 from core.machine.model import Machine
+from core.project.defaults import MACHINES, default_groups
 from core.project.loop_choice import choose_loop
 from core.project.model import InputKind, Project
 
@@ -21,7 +24,8 @@ from core.project.model import InputKind, Project
 @dataclass(frozen=True, slots=True)
 class OpenProject:
     """What a project stands for. `module`, `loop` and `tiles` are None for a graph file; `machine` is None where a
-    graph file's own numbers are used. `diagnostics`: warnings, also for pins and overrides that no longer match."""
+    graph file's own numbers are used. `sources`: where each op's costs come from, empty for a graph file.
+    `diagnostics`: warnings, also for pins and overrides that no longer match."""
 
     project: Project
     graph: Graph
@@ -29,6 +33,7 @@ class OpenProject:
     loop: Loop | None = None
     tiles: TileLoop | None = None
     machine: Machine | None = None
+    sources: Mapping[str, CostSource] = field(default_factory=dict[str, CostSource])
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -52,8 +57,41 @@ def _open_graph(project: Project) -> OpenProject:
 
 def _open_ttgir(project: Project) -> OpenProject:
     module = load_module(_existing(project))
-    loop, diagnostics = choose_loop(project, module)
-    raise NotImplementedError(loop, diagnostics)
+    loop, notes = choose_loop(project, module)
+    machine = _machine(project, module.target)
+    tiles = tile_loop(module, loop)
+    built = _build(project, tiles, machine)
+    pins, lost_pins = _matching_pins(project, built.graph)
+    lost = [_lost(project, built.graph, "overrides", op) for op in project.overrides if op not in built.graph.ops]
+    return OpenProject(
+        project,
+        replace(built.graph, pins=pins),
+        module,
+        loop,
+        tiles,
+        machine,
+        built.sources,
+        (*notes, *_target_notes(project, module, machine), *built.diagnostics, *lost, *lost_pins),
+    )
+
+
+def _build(project: Project, tiles: TileLoop, machine: Machine) -> BuiltGraph:
+    def build(groups: Sequence[GroupKind]) -> BuiltGraph:
+        return build_graph(tiles, machine, groups, project.rules, overrides=project.overrides, name=project.name)
+
+    if project.groups is not None:
+        return build(project.groups)
+    groups = default_groups(machine.tensor_memory.columns)
+    built = build(groups)
+    needed = max((op.needs_warps for op in built.graph.ops.values() if op.variable_latency), default=1)
+    wide = [replace(group, warps=max(group.warps, needed)) if group.variable_latency else group for group in groups]
+    return build(wide)
+
+
+def _target_notes(project: Project, module: Module, machine: Machine) -> Iterator[Diagnostic]:
+    if machine.target and module.target and machine.target != module.target:
+        message = f"the text is for {module.target}, the machine '{machine.name}' is {machine.target}"
+        yield project.diagnostic(Severity.WARNING, "other-target", message, ("machine",))
 
 
 def _on_machine(project: Project, graph: Graph, machine: Machine) -> Graph:
@@ -78,22 +116,21 @@ def _existing(project: Project) -> Path:
     return path
 
 
-def _machine(project: Project) -> Machine:
-    """The project's machine. A name or file that does not exist is told at the project's line."""
-    written = project.machine
+def _machine(project: Project, target: str = "") -> Machine:
+    """The project's machine, or the one for the target. What does not exist is told at the project's line."""
+    written = project.machine or MACHINES.get(target)
+    if written is None:
+        message = f"no machine is known for the target '{target}'" if target else "the text names no target"
+        hint = f"choose one with --machine: {', '.join(machine_names())}, or a file"
+        raise InputError(project.diagnostic(Severity.ERROR, "no-machine", message, ("input",), hint=hint))
     if isinstance(written, Path) and not written.is_file():
         message = f"there is no machine file '{written}'"
         raise InputError(project.diagnostic(Severity.ERROR, "unknown-machine", message, ("machine",)))
-    try:
-        return find_machine(str(written), Path())
-    except InputError as fault:
-        first = fault.diagnostics[0]
-        if first.file is not None:
-            raise
-        hint = first.hint
-        raise InputError(
-            project.diagnostic(Severity.ERROR, first.code, first.message, ("machine",), hint=hint)
-        ) from None
+    if isinstance(written, str) and written not in machine_names():
+        message = f"there is no machine '{written}'"
+        hint = f"{', '.join(machine_names())}, or a file"
+        raise InputError(project.diagnostic(Severity.ERROR, "unknown-machine", message, ("machine",), hint=hint))
+    return find_machine(str(written), Path())
 
 
 def _matching_pins(project: Project, graph: Graph) -> tuple[Mapping[str, Pin], tuple[Diagnostic, ...]]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from core.graph.model import GroupKind, Pin, Rules
 from core.graph.schema import Count, GroupSection, PinSection, PositiveCount, RulesSection
+from core.machine.load import SUFFIXES
 from core.project.model import Axis, Fuse, Input, InputKind, Override, Project, ScheduleEntry, Subtile, Transform
 from core.solve.events import Level, ModelName, SolveOptions
 from core.yaml_source import KeyPath, YamlSource, validate
@@ -119,7 +120,7 @@ def read_project(source: YamlSource, file: Path) -> Project:
     return Project(
         name=model.name,
         input=_input(model.input, folder),
-        machine=_machine(model.machine, folder),
+        machine=None if model.machine is None else machine_reference(model.machine, folder),
         groups=_groups(model.groups),
         rules=_rules(model.rules),
         transform=model.transform.value(),
@@ -171,9 +172,10 @@ def _input(model: _Input, folder: Path) -> Input:
     return Input(kind, _absolute(model.graph or model.ttgir or "", folder), model.function, model.loop)
 
 
-def _machine(written: str | None, folder: Path) -> str | Path | None:
-    is_file = written is not None and written.endswith((".yaml", ".yml"))
-    return _absolute(written, folder) if written is not None and is_file else written
+def machine_reference(written: str, folder: Path) -> str | Path:
+    """A machine as it is written: a name stays one, a path is relative to the folder."""
+    is_path = "/" in written or written.endswith(SUFFIXES)
+    return _absolute(written, folder) if is_path else written
 
 
 def _groups(models: list[GroupSection] | None) -> tuple[GroupKind, ...] | None:
