@@ -29,7 +29,7 @@ def check_registers(index: GraphIndex, schedule: Schedule, live: Liveness) -> tu
         grant = schedule.groups[group].grant
         if top.level > grant:
             alive = [(held.value, held.amount * copies) for held, copies in alive_at(ranges, top.slot, schedule.ii)]
-            parts = [*alive, ("kept back", overhead)] if overhead else alive
+            parts = sorted([*alive, ("kept back", overhead)], key=lambda part: -part[1]) if overhead else alive
             message = (
                 f"group {group} needs {top.level} registers a thread at slot {top.slot} ({largest(parts)}), "
                 f"{grant} are granted"
