@@ -67,8 +67,6 @@ def work_of(work: Work, op: TileOp) -> int:
         return prod(op.extents)
     if work is Work.ELEMENTS:
         return max((tile.elements * tile.copies for tile in (*op.tiles, *op.results)), default=0)
-    if work is Work.RESULTS:
-        return sum(tile.elements * tile.copies for tile in op.results)
     if work is Work.BYTES:
         operands = (tile.bytes for tile in op.tiles if tile.element != "i1")
         return sum(tile.bytes for tile in op.results) or max(operands, default=0)

@@ -31,15 +31,13 @@ class Work(Enum):
     """What an op's cost is counted in.
 
     FMA: m·n·k multiply-adds (and batches) of a matrix op. ELEMENTS: those of the largest tile among operands and
-    result, so a reduction counts its operand. RESULTS: those of the result. BYTES: of the result if it is a tile, in
-    registers or in a memory, else of the largest operand tile that is neither pointers nor a mask. Elements that
-    several threads hold count once per thread: a vector over 64 rows in wgmma layout counts 256. NONE: no work, the
-    cost is `fixed`.
+    result, so a reduction counts its operand; elements that several threads hold count once per thread, a vector over
+    64 rows in wgmma layout 256. BYTES: of the result if it is a tile, in registers or in a memory, else of the largest
+    operand tile that is neither pointers nor a mask. NONE: no work, the cost is `fixed`.
     """
 
     FMA = "fma"
     ELEMENTS = "elements"
-    RESULTS = "results"
     BYTES = "bytes"
     NONE = "none"
 

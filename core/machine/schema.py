@@ -16,7 +16,7 @@ Flag = Annotated[bool, Field(strict=True)]
 Number = Annotated[float, Field(strict=True, ge=0, le=1e9, allow_inf_nan=False)]
 PositiveNumber = Annotated[float, Field(strict=True, gt=0, le=1e9, allow_inf_nan=False)]
 ElementClass = Literal["any", "f64", "f32", "f16", "bf16", "f8", "f4", "i64", "i32", "i16", "i8", "i1"]
-WorkName = Literal["fma", "elements", "results", "bytes", "none"]
+WorkName = Literal["fma", "elements", "bytes", "none"]
 SpaceName = Literal["registers", "shared", "tensor", "none"]
 
 
