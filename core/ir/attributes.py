@@ -13,12 +13,20 @@ _ENDS_REGION = re.compile(r"\.(?:\w+[._])?(?:return|yield|terminator)$")  # an o
 
 def read_attributes(inside: str) -> dict[str, str]:
     """The entries of what stands between the braces; a unit attribute has the value ""."""
-    attributes: dict[str, str] = {}
-    for entry in split_top_level(inside):
-        match = _ENTRY.fullmatch(entry)
-        if match is not None:
-            attributes[match.group(1).strip('"')] = match.group(2) or ""
-    return attributes
+    return dict(_read_entry(entry) for entry in split_top_level(inside) if entry)
+
+
+def attribute_name(entry: str) -> str:
+    """The name of one `name = value` of a dictionary, without quotes."""
+    return _read_entry(entry)[0]
+
+
+def _read_entry(entry: str) -> tuple[str, str]:
+    match = _ENTRY.fullmatch(entry)
+    if match is None:
+        return entry, ""
+    name = match.group(1)
+    return name[1:-1] if name.startswith('"') else name, match.group(2) or ""
 
 
 def take_dictionary(cursor: Cursor) -> tuple[dict[str, str], int]:

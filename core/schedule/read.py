@@ -22,18 +22,23 @@ def parse_schedule(text: str, file: str, graph: Graph) -> Schedule:
     what is wrong with the text, or that it does not fit the graph. A broken rule is no fault here; see `check`."""
     source = parse_yaml(text, file)
     document = validate(ScheduleDocument, source)
+    schedule = schedule_of(document)
+    faults = [_diagnostic(misfit, source) for misfit in misfits(graph, schedule)]
+    if faults:
+        raise InputError(faults)
+    return schedule
+
+
+def schedule_of(document: ScheduleDocument) -> Schedule:
+    """The schedule that a sound document stands for."""
     origin = document.origin
-    schedule = Schedule(
+    return Schedule(
         ii=document.ii,
         groups={name: ScheduledGroup(group.kind, group.grant) for name, group in document.groups.items()},
         ops={name: Placement(op.start, op.group, op.delay) for name, op in document.ops.items()},
         rings=dict(document.rings),
         origin=Origin(origin.by, origin.status, origin.model, origin.seed) if origin else None,
     )
-    faults = [_diagnostic(misfit, source) for misfit in misfits(graph, schedule)]
-    if faults:
-        raise InputError(faults)
-    return schedule
 
 
 def _diagnostic(misfit: Misfit, source: YamlSource) -> Diagnostic:
