@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.commands.answers import UsageError
 from core.project.load import load_project
-from core.project.model import Project
+from core.project.model import InputKind, Project
 from core.project.opened import OpenProject, open_project
 from core.schedule.model import Schedule
 from core.schedule.read import load_schedule
@@ -43,7 +43,10 @@ def open_schedule(name: str, arguments: argparse.Namespace) -> tuple[OpenProject
 
 
 def _load(name: str, arguments: argparse.Namespace) -> Project:
-    return load_project(Path(name), arguments.machine, arguments.loop)
+    project = load_project(Path(name), arguments.machine, arguments.loop)
+    if arguments.loop is not None and project.input.kind is InputKind.GRAPH:
+        raise UsageError(f"--loop: {name} is a graph, which is one loop")
+    return project
 
 
 def _entry_name(project: Project, written: str) -> str | None:

@@ -19,6 +19,7 @@ from core.machine.model import Machine
 from core.project.defaults import MACHINES, default_groups
 from core.project.loop_choice import choose_loop
 from core.project.model import InputKind, Project
+from core.project.variations import with_costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,11 @@ def _open_graph(project: Project) -> OpenProject:
     if machine is not None:
         graph = _on_machine(project, graph, machine)
     graph = replace(graph, groups=project.groups or graph.groups, rules=project.rules or graph.rules)
-    pins, diagnostics = _matching_pins(project, graph)
-    return OpenProject(project, replace(graph, pins={**graph.pins, **pins}), machine=machine, diagnostics=diagnostics)
+    for op, override in project.overrides.items():
+        if op in graph.ops:
+            graph = with_costs(graph, op, override.latency, override.issue_cycles)
+    graph = replace(graph, pins={**graph.pins, **_matching_pins(project, graph)})
+    return OpenProject(project, graph, machine=machine, diagnostics=tuple(_lost(project, graph)))
 
 
 def _open_ttgir(project: Project) -> OpenProject:
@@ -61,18 +65,9 @@ def _open_ttgir(project: Project) -> OpenProject:
     machine = _machine(project, module.target)
     tiles = tile_loop(module, loop)
     built = _build(project, tiles, machine)
-    pins, lost_pins = _matching_pins(project, built.graph)
-    lost = [_lost(project, built.graph, "overrides", op) for op in project.overrides if op not in built.graph.ops]
-    return OpenProject(
-        project,
-        replace(built.graph, pins=pins),
-        module,
-        loop,
-        tiles,
-        machine,
-        built.sources,
-        (*notes, *_target_notes(project, module, machine), *built.diagnostics, *lost, *lost_pins),
-    )
+    graph = replace(built.graph, pins=_matching_pins(project, built.graph))
+    notes = (*notes, *_target_notes(project, module, machine), *built.diagnostics, *_lost(project, graph))
+    return OpenProject(project, graph, module, loop, tiles, machine, built.sources, notes)
 
 
 def _build(project: Project, tiles: TileLoop, machine: Machine) -> BuiltGraph:
@@ -133,14 +128,15 @@ def _machine(project: Project, target: str = "") -> Machine:
     return find_machine(str(written), Path())
 
 
-def _matching_pins(project: Project, graph: Graph) -> tuple[Mapping[str, Pin], tuple[Diagnostic, ...]]:
-    """The pins of ops that are there, and a warning for each of the others."""
-    pins = {op: pin for op, pin in project.pins.items() if op in graph.ops}
-    lost = [op for op in project.pins if op not in graph.ops]
-    return pins, tuple(_lost(project, graph, "pins", op) for op in lost)
+def _matching_pins(project: Project, graph: Graph) -> Mapping[str, Pin]:
+    return {op: pin for op, pin in project.pins.items() if op in graph.ops}
 
 
-def _lost(project: Project, graph: Graph, section: str, op: str) -> Diagnostic:
-    message = f"{section}: the loop has no op '{op}'; ignored"
-    hint = suggest(op, graph.ops)
-    return project.diagnostic(Severity.WARNING, "unknown-op", message, (section, op), of_key=True, hint=hint)
+def _lost(project: Project, graph: Graph) -> Iterator[Diagnostic]:
+    """A warning for every override and pin of an op that is not there."""
+    for section, ops in (("overrides", project.overrides), ("pins", project.pins)):
+        for op in ops:
+            if op not in graph.ops:
+                message = f"{section}: the loop has no op '{op}'; ignored"
+                hint = suggest(op, graph.ops)
+                yield project.diagnostic(Severity.WARNING, "unknown-op", message, (section, op), of_key=True, hint=hint)

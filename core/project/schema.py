@@ -111,6 +111,8 @@ def read_project(source: YamlSource, file: Path) -> Project:
     model = validate(ProjectDocument, source)
     if (model.input.ttgir is None) == (model.input.graph is None):
         raise source.error("bad-value", "input: give either 'ttgir' or 'graph'", ("input",), hint="ttgir: FILE")
+    if model.input.graph is not None:
+        _check_graph_input(source, model)
     if model.active is not None and model.active not in model.schedules:
         known = ", ".join(model.schedules) or "none"
         message = f"active: there is no schedule '{model.active}'"
@@ -152,6 +154,16 @@ def check_schema(source: YamlSource) -> None:
         raise source.error("newer-schema", message, ("schema",), hint="update the program")
     message = "the key 'schema' is missing" if written is None else f"unknown schema '{written}'"
     raise source.error("bad-schema", message, ("schema",), hint=f"schema: {SCHEMA}")
+
+
+def _check_graph_input(source: YamlSource, model: ProjectDocument) -> None:
+    """A graph file is one loop already."""
+    for key in ("function", "loop"):
+        if getattr(model.input, key) is not None:
+            raise source.error("bad-value", f"input: '{key}' goes with 'ttgir'", ("input", key), of_key=True)
+    if model.transform.subtile is not None:
+        path = ("transform", "subtile")
+        raise source.error("bad-value", "transform: 'subtile' needs a TTGIR input", path, of_key=True)
 
 
 def _check_groups(source: YamlSource, model: ProjectDocument) -> None:

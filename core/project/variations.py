@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from core.graph.model import Graph, InOrderIssue, Limits, Op, RegisterFile, Space
+from core.graph.model import Dependence, Graph, InOrderIssue, Limits, Op, RegisterFile, Space
 from core.schedule.report import Family
 
 _UNLIMITED = 1 << 40
@@ -27,6 +27,32 @@ def with_register_limit(graph: Graph, registers: int) -> Graph:
     """At most so many registers per thread."""
     file = replace(graph.machine.registers, max_per_thread=registers)
     return replace(graph, machine=replace(graph.machine, registers=file))
+
+
+def with_costs(graph: Graph, op: str, latency: int | None = None, issue_cycles: int | None = None) -> Graph:
+    """Other costs of one op (None: as they are). Dependences that have what a file may leave out (the latency of their
+    op; the release of a reader by its issue cycles or latency) follow it. Raises KeyError if there is no such op."""
+    old = graph.ops[op]
+    new = replace(
+        old,
+        latency=old.latency if latency is None else latency,
+        issue_cycles=old.issue_cycles if issue_cycles is None else issue_cycles,
+    )
+
+    def follow(dependence: Dependence) -> Dependence:
+        if dependence.source == op and dependence.latency == old.latency:
+            dependence = replace(dependence, latency=new.latency)
+        if dependence.target == op and dependence.release == _default_release(old):
+            dependence = replace(dependence, release=_default_release(new))
+        return dependence
+
+    dependences = tuple(follow(dependence) for dependence in graph.dependences)
+    return replace(graph, ops={**graph.ops, op: new}, dependences=dependences)
+
+
+def _default_release(reader: Op) -> int:
+    """What a graph file means by a release that it leaves out."""
+    return reader.latency if reader.asynchronous else reader.issue_cycles
 
 
 def without_family(graph: Graph, family: Family) -> Graph:

@@ -113,6 +113,7 @@ def test_usage_errors_are_exit_code_2(capsys: pytest.CaptureFixture[str]) -> Non
         ["frobnicate"],
         ["inspect"],
         ["graph", case, "--loop", "-1"],
+        ["graph", case, "--loop", "0"],
         ["solve", case, "--ii", "0"],
         ["solve", case, "--groups", "compute"],
         ["solve", case, "--groups", "comput=1"],
