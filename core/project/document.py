@@ -60,7 +60,7 @@ def _transform_document(transform: Transform) -> dict[str, Any]:
     if transform.subtile is not None:
         subtile = transform.subtile
         ops = "all" if subtile.ops is None else list(subtile.ops)
-        document["subtile"] = {"axis": subtile.axis.value, "parts": subtile.parts, "ops": ops}
+        document["subtile"] = {"axis": subtile.axis, "parts": subtile.parts, "ops": ops}
     return document
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core.diagnostics import Diagnostic, Severity
 from core.graph.model import GroupKind, Pin, Rules
+from core.ir.subtile import SplitAxis
 from core.solve.events import SolveOptions
 from core.yaml_source import Key, YamlSource
 
@@ -27,13 +28,6 @@ class Fuse(Enum):
     OFF = "off"
 
 
-class Axis(Enum):
-    """Rows (M) or columns (N) of a tile."""
-
-    M = "m"
-    N = "n"
-
-
 @dataclass(frozen=True, slots=True)
 class Input:
     """The file and, for TTGIR, the function and the loop in it.
@@ -50,9 +44,9 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Subtile:
-    """Splits tile ops into `parts` along an axis. `ops`: base ids; None: all that can be split."""
+    """Splits tile ops into `parts` along rows (m) or columns (n). `ops`: ids before the split; None: all."""
 
-    axis: Axis
+    axis: SplitAxis
     parts: int
     ops: tuple[str, ...] | None = None
 

@@ -11,6 +11,7 @@ from core.graph.model import Graph, GroupKind, Pin
 from core.graph.read import load_graph, suggest
 from core.ir.model import Loop, Module
 from core.ir.source import load_module
+from core.ir.subtile import subtile
 from core.ir.tile_loop import tile_loop
 from core.ir.tiles import TileLoop
 from core.machine.build import BuiltGraph, CostSource, build_graph
@@ -63,11 +64,17 @@ def _open_ttgir(project: Project) -> OpenProject:
     module = load_module(_existing(project))
     loop, notes = choose_loop(project, module)
     machine = _machine(project, module.target)
-    tiles = tile_loop(module, loop)
+    tiles = _tiles(project, module, loop)
     built = _build(project, tiles, machine)
     graph = replace(built.graph, pins=_matching_pins(project, built.graph))
     notes = (*notes, *_target_notes(project, module, machine), *built.diagnostics, *_lost(project, graph))
     return OpenProject(project, graph, module, loop, tiles, machine, built.sources, notes)
+
+
+def _tiles(project: Project, module: Module, loop: Loop) -> TileLoop:
+    split = project.transform.subtile
+    tiles = tile_loop(module, loop)
+    return tiles if split is None else subtile(tiles, split.axis, split.parts, split.ops)
 
 
 def _build(project: Project, tiles: TileLoop, machine: Machine) -> BuiltGraph:

@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from core.graph.model import GroupKind, Pin, Rules
 from core.graph.schema import Count, GroupSection, PinSection, PositiveCount, RulesSection
+from core.ir.subtile import SplitAxis
 from core.machine.load import SUFFIXES
-from core.project.model import Axis, Fuse, Input, InputKind, Override, Project, ScheduleEntry, Subtile, Transform
+from core.project.model import Fuse, Input, InputKind, Override, Project, ScheduleEntry, Subtile, Transform
 from core.solve.events import Level, ModelName, SolveOptions
 from core.yaml_source import KeyPath, YamlSource, validate
 
@@ -33,12 +34,12 @@ class _Input(_Model):
 
 
 class _Subtile(_Model):
-    axis: Literal["m", "n"]
+    axis: SplitAxis
     parts: Annotated[int, Field(ge=2, le=16)]
     ops: Literal["all"] | list[Name] = "all"
 
     def value(self) -> Subtile:
-        return Subtile(Axis(self.axis), self.parts, None if self.ops == "all" else tuple(self.ops))
+        return Subtile(self.axis, self.parts, None if self.ops == "all" else tuple(self.ops))
 
 
 class _Transform(_Model):

@@ -11,7 +11,7 @@ from core import files
 from core.diagnostics import InputError
 from core.graph.model import GroupKind, InOrderIssue, Pin, Rules
 from core.project.load import load_project
-from core.project.model import Axis, Fuse, InputKind, Override, Project, ScheduleEntry, Subtile, Transform
+from core.project.model import Fuse, InputKind, Override, Project, ScheduleEntry, Subtile, Transform
 from core.project.save import save_project
 from core.solve.events import Level, SolveOptions
 
@@ -62,7 +62,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         schedules={
             "main": ScheduleEntry(tmp_path / "schedules" / "main.yaml"),
             "halves": ScheduleEntry(
-                tmp_path / "schedules" / "halves.yaml", transform=Transform(subtile=Subtile(Axis.M, 2))
+                tmp_path / "schedules" / "halves.yaml", transform=Transform(subtile=Subtile("m", 2))
             ),
         },
         active="main",
@@ -74,7 +74,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
 def test_a_schedule_may_bring_its_own_transform_and_groups(tmp_path: Path) -> None:
     project = load_project(write(tmp_path))
     halves = project.for_schedule("halves")
-    assert halves.transform.subtile == Subtile(Axis.M, 2)
+    assert halves.transform.subtile == Subtile("m", 2)
     assert halves.groups == COMPUTE
     assert halves.active == "halves"
     assert project.for_schedule("main") == project
