@@ -77,7 +77,7 @@ def bounds(graph: Graph) -> Bounds:
 
 
 def certificates(graph: Graph, ii: int) -> tuple[Certificate, ...]:
-    """Every certificate that excludes this II; empty: arithmetic cannot tell."""
+    """Every certificate that excludes this II (at least 1); empty: arithmetic cannot tell."""
     return Arithmetic(graph).certificates(ii)
 
 

@@ -125,7 +125,7 @@ class Occupancy:
             names.append(op.id)
         for op in self.index.values[Space.REGISTERS]:
             crossing = [d for d in self.index.readers[op.id] if self.choice.crosses_always(d)]
-            if crossing:
+            if crossing and op.hand_off_bytes:
                 depth = least_depth(max(self._reach(op, d) for d in crossing), self.paths.ii)
                 parts.append((f"{depth} x hand-off of {op.id}", depth * op.hand_off_bytes))
                 names.append(op.id)
