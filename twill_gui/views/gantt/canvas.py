@@ -1,0 +1,177 @@
+"""Mouse and trackpad on the chart, turned into requests."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal
+from PySide6.QtGui import QHelpEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from twill_gui.views.gantt.content import Content
+from twill_gui.views.gantt.describe import op_tooltip
+from twill_gui.views.gantt.gestures import Hold, Pan, Range
+from twill_gui.views.gantt.layout import Bar
+from twill_gui.views.gantt.surface import Surface
+from twill_gui.views.timeline.axis import ZOOM_STEP, TimeAxis
+
+WHEEL_NOTCH = 120
+SCROLL_PX = 60
+HOLD_MS = 150
+
+
+class Canvas(Surface):
+    """The surface with its mouse. `tried`: the schedule that a drag would make (None: the drag is over)."""
+
+    move_requested = Signal(str, int, str)
+    selection_requested = Signal(object)
+    op_activated = Signal(str)
+    range_selected = Signal(int, int)
+    hovered = Signal(str)
+    tried = Signal(object)
+    scroll_requested = Signal(int)
+
+    def __init__(self, axis: TimeAxis, parent: QWidget | None = None) -> None:
+        super().__init__(axis, parent)
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._hold_timer = QTimer(self, interval=HOLD_MS, singleShot=True)
+        self._hold_timer.timeout.connect(self._show_hold)
+
+    def set_content(self, content: Content | None) -> None:
+        if isinstance(self._gesture, Hold):
+            self.tried.emit(None)
+        super().set_content(content)
+        self._hover("")
+
+    def bar_at(self, position: QPointF) -> Bar | None:
+        """The bar at a position of the canvas."""
+        if self._table is None:
+            return None
+        number = self._table.at(self.axis, position.x(), position.y() + self._scroll)
+        return None if number is None else self._table.bars[number]
+
+    def cancel(self) -> bool:
+        """Ends the gesture in progress without any effect; False if there is none."""
+        if self._gesture is None:
+            return False
+        held = isinstance(self._gesture, Hold)
+        self._gesture = None
+        self.unsetCursor()
+        if held:
+            self.tried.emit(None)
+        self.update()
+        return True
+
+    def clear_range(self) -> None:
+        """Removes the selected range of time."""
+        self._range = None
+        self.update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if self._content is None or self._rows is None or self._gesture is not None:
+            return
+        position, button = event.position(), event.button()
+        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if button == Qt.MouseButton.MiddleButton or (button == Qt.MouseButton.LeftButton and shift):
+            self._gesture = Pan(self.axis, position)
+            self.setCursor(Qt.CursorShape.ClosedHandCursor)
+        elif button == Qt.MouseButton.LeftButton:
+            bar = self.bar_at(position)
+            if bar is None:
+                self._gesture = Range(self.axis, position)
+            else:
+                self._focus_iteration = bar.iteration
+                self._gesture = Hold(self.axis, self._rows, self._content, bar, position, self._scroll)
+                self._hold_timer.start()
+        self.update()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        position = event.position()
+        self.axis.set_cursor(self.axis.time(position.x()))
+        gesture = self._gesture
+        if gesture is None:
+            bar = self.bar_at(position)
+            self._hover(bar.op if bar else "")
+            return
+        before = gesture.trial if isinstance(gesture, Hold) else None
+        gesture.drag(position)
+        if isinstance(gesture, Pan):
+            pixels = gesture.take_scroll()
+            if pixels:
+                self.scroll_requested.emit(pixels)
+        elif isinstance(gesture, Hold) and gesture.trial is not None and gesture.trial is not before:
+            self.setCursor(Qt.CursorShape.SizeAllCursor)
+            self.tried.emit(gesture.trial.schedule)
+        self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        gesture = self._gesture
+        if gesture is None or event.buttons() != Qt.MouseButton.NoButton:
+            return
+        self._gesture = None
+        self.unsetCursor()
+        toggle = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        if isinstance(gesture, Range):
+            self._finish_range(gesture, toggle)
+        elif isinstance(gesture, Hold):
+            self._finish_hold(gesture, toggle)
+        self.update()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        bar = self.bar_at(event.position())
+        if bar is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.op_activated.emit(bar.op)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        delta = event.angleDelta()
+        steps = (delta.y() or delta.x()) / WHEEL_NOTCH
+        sideways = abs(delta.x()) > abs(delta.y())
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.axis.zoom(ZOOM_STEP**steps, self.axis.time(event.position().x()))
+        elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier or sideways:
+            self.axis.pan(-steps * SCROLL_PX / self.axis.scale)
+        else:
+            self.scroll_requested.emit(round(-steps * SCROLL_PX))
+        event.accept()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.axis.set_cursor(None)
+        self._hover("")
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            bar = self.bar_at(QPointF(event.pos())) if self._gesture is None else None
+            text = op_tooltip(self._content, bar.op) if bar and self._content else ""
+            QToolTip.showText(event.globalPos(), text, self)
+            return True
+        if isinstance(event, QNativeGestureEvent) and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
+            self.axis.zoom(1 + event.value(), self.axis.time(event.position().x()))
+            return True
+        return super().event(event)
+
+    def _finish_range(self, gesture: Range, toggle: bool) -> None:
+        self._range = gesture.span
+        if gesture.span is not None:
+            self.range_selected.emit(*gesture.span)
+        elif not toggle:
+            self.selection_requested.emit(frozenset())
+
+    def _finish_hold(self, gesture: Hold, toggle: bool) -> None:
+        op, trial = gesture.move.op, gesture.trial
+        if trial is None:
+            self.selection_requested.emit(self._selection ^ {op} if toggle else frozenset({op}))
+            return
+        self.tried.emit(None)
+        if (trial.start, trial.group) != (gesture.move.origin.start, gesture.move.origin.group):
+            self.move_requested.emit(op, trial.start, trial.group)
+
+    def _show_hold(self) -> None:
+        if isinstance(self._gesture, Hold):
+            self._gesture.shown = True
+            self.update()
+
+    def _hover(self, op: str) -> None:
+        if op != self._hovered:
+            self._hovered = op
+            self.hovered.emit(op)
+            self.update()

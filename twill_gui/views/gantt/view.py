@@ -1,0 +1,331 @@
+"""The Gantt chart as one widget: ruler, lane headers, canvas and scroll bars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QGridLayout, QScrollBar, QWidget
+
+from core.graph.model import Graph
+from core.schedule.expansion import Phase
+from core.schedule.model import Schedule
+from core.schedule.report import Report
+from twill_gui.palette import ViewPalette
+from twill_gui.views.gantt import navigation
+from twill_gui.views.gantt.canvas import Canvas
+from twill_gui.views.gantt.content import Content, make_content
+from twill_gui.views.gantt.describe import op_sentence
+from twill_gui.views.gantt.headers import LaneHeaders
+from twill_gui.views.gantt.keys import CHART_KEYS
+from twill_gui.views.gantt.layout import Bar, GanttMode, LaneKind
+from twill_gui.views.timeline.axis import PAN_SHARE, ZOOM_STEP, TimeAxis
+from twill_gui.views.timeline.corner import Corner
+from twill_gui.views.timeline.ruler import Ruler, RulerSection
+from twill_gui.views.timeline.scrollbar import TimeScrollBar
+
+STEADY_ITERATIONS = 3
+PHASE_NAMES = {Phase.PROLOGUE: "prologue", Phase.STEADY: "steady state", Phase.EPILOGUE: "epilogue"}
+
+
+class GanttView(QWidget):
+    """Shows a judged schedule and emits what the user asks for; it changes nothing itself, not even the selection.
+
+    `tried` carries the schedule that the drag in progress would make, None when it is over. Times are cycles.
+    """
+
+    move_requested = Signal(str, int, str)
+    selection_requested = Signal(object)
+    op_activated = Signal(str)
+    range_selected = Signal(int, int)
+    hovered = Signal(str)
+    tried = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.axis = TimeAxis(self)
+        self._shown: tuple[Graph, Schedule, Report] | None = None
+        self._content: Content | None = None
+        self._mode = GanttMode.FOLDED
+        self._steady_iterations = STEADY_ITERATIONS
+        self._selection: frozenset[str] = frozenset()
+        self._headers = LaneHeaders()
+        self._canvas = Canvas(self.axis)
+        self._ruler = Ruler(self.axis)
+        self._lanes_bar = QScrollBar(Qt.Orientation.Vertical)
+        self._lanes_bar.setAccessibleName("Lanes")
+        self._corner = Corner()
+        layout = QGridLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._corner, 0, 0)
+        layout.addWidget(self._ruler, 0, 1)
+        layout.addWidget(self._headers, 1, 0)
+        layout.addWidget(self._canvas, 1, 1)
+        layout.addWidget(self._lanes_bar, 0, 2, 2, 1)
+        layout.addWidget(TimeScrollBar(self.axis), 2, 0, 1, 3)
+        layout.setColumnStretch(1, 1)
+        layout.setRowStretch(1, 1)
+        self._connect()
+        self.setFocusProxy(self._canvas)
+        self.setAccessibleName("Gantt chart")
+        self._canvas.setAccessibleName("Operations over time")
+        self._describe()
+
+    def _connect(self) -> None:
+        canvas = self._canvas
+        for signal, forwarded in (
+            (canvas.move_requested, self.move_requested),
+            (canvas.selection_requested, self.selection_requested),
+            (canvas.op_activated, self.op_activated),
+            (canvas.range_selected, self.range_selected),
+            (canvas.hovered, self.hovered),
+            (canvas.tried, self.tried),
+        ):
+            signal.connect(forwarded)
+        canvas.scroll_requested.connect(lambda pixels: self._lanes_bar.setValue(self._lanes_bar.value() + pixels))
+        self._lanes_bar.valueChanged.connect(canvas.set_scroll)
+        self._lanes_bar.valueChanged.connect(self._headers.set_scroll)
+
+    # What is shown
+
+    @property
+    def mode(self) -> GanttMode:
+        """Folded or unrolled."""
+        return self._mode
+
+    @property
+    def content(self) -> Content | None:
+        """What is shown, with its layout."""
+        return self._content
+
+    @property
+    def canvas(self) -> Canvas:
+        """The surface beside the headers and under the ruler; linked views line up with it."""
+        return self._canvas
+
+    def set_content(self, graph: Graph, schedule: Schedule, report: Report) -> None:
+        """Shows a schedule that fits its graph, and the judge's report on it."""
+        self._shown = graph, schedule, report
+        self._rebuild()
+
+    def clear(self) -> None:
+        """Shows nothing."""
+        self._shown = None
+        self._rebuild()
+
+    def set_selection(self, ops: frozenset[str]) -> None:
+        """The selected ops."""
+        if ops != self._selection:
+            self._selection = ops
+            self._canvas.set_selection(ops)
+            self._reveal_selection()
+            self._describe()
+
+    def set_mode(self, mode: GanttMode) -> None:
+        """Folded or unrolled; the whole time is shown afterwards."""
+        if mode is not self._mode:
+            self._mode = mode
+            self._rebuild()
+            self.axis.fit()
+
+    def set_steady_iterations(self, count: int) -> None:
+        """Intervals of steady state in the unrolled view, at least one."""
+        self._steady_iterations = max(count, 1)
+        self._rebuild()
+
+    def set_show_all_dependences(self, on: bool) -> None:
+        """Arrows of all dependences, not only of the selection's."""
+        self._canvas.set_show_all(on)
+
+    def set_palette(self, palette: ViewPalette) -> None:
+        """Light or dark colours."""
+        for part in (self._canvas, self._headers, self._ruler, self._corner):
+            part.set_palette(palette)
+
+    # Time
+
+    def zoom_in(self) -> None:
+        """Closer, at the cursor or else the middle."""
+        self._zoom(ZOOM_STEP)
+
+    def zoom_out(self) -> None:
+        """Farther away."""
+        self._zoom(1 / ZOOM_STEP)
+
+    def pan_left(self) -> None:
+        """Earlier by a fifth of what is shown."""
+        self.axis.pan(-PAN_SHARE * (self.axis.end - self.axis.start))
+
+    def pan_right(self) -> None:
+        """Later by a fifth of what is shown."""
+        self.axis.pan(PAN_SHARE * (self.axis.end - self.axis.start))
+
+    def fit(self) -> None:
+        """The whole time."""
+        self.axis.fit()
+
+    def center_selection(self) -> None:
+        """The selection in the middle; if it is there already, as large as fits."""
+        span = self._selected_span()
+        if span is None:
+            return
+        start, end = span
+        before = self.axis.start
+        self.axis.center((start + end) / 2)
+        if abs(self.axis.start - before) * self.axis.scale < 1:
+            room = max((end - start) * 0.25, 4)
+            self.axis.show_range(start - room, end + room)
+        self._scroll_to_selection()
+
+    # Selection and moves
+
+    def select_next(self) -> None:
+        """Asks for the next op of the lane."""
+        self._select_from(lambda content, op: navigation.neighbour_on_lane(content, op, 1))
+
+    def select_previous(self) -> None:
+        """Asks for the op before on the lane."""
+        self._select_from(lambda content, op: navigation.neighbour_on_lane(content, op, -1))
+
+    def select_predecessor(self) -> None:
+        """Asks for the op that the selected one waits for most tightly."""
+        self._select_from(navigation.predecessor)
+
+    def select_successor(self) -> None:
+        """Asks for the op that waits for the selected one most tightly."""
+        self._select_from(navigation.successor)
+
+    def nudge(self, cycles: int) -> None:
+        """Asks to move the selected ops by so many cycles, not before cycle 0."""
+        for op in self._selected():
+            place = self._content.schedule.ops[op] if self._content else None
+            if place and place.start + cycles >= 0:
+                self.move_requested.emit(op, place.start + cycles, place.group)
+
+    def move_to_neighbour_group(self, step: int) -> None:
+        """Asks to move the selected ops to the group one lane above (-1) or below (1)."""
+        for op in self._selected():
+            assert self._content is not None
+            group = navigation.neighbour_group(self._content, op, step)
+            if group is not None:
+                self.move_requested.emit(op, self._content.schedule.ops[op].start, group)
+
+    def cancel_drag(self) -> bool:
+        """Ends a drag without any effect; False if there is none."""
+        return self._canvas.cancel()
+
+    def cancel(self) -> None:
+        """Ends a drag; without one, takes the range away and asks for an empty selection."""
+        if not self.cancel_drag():
+            self._canvas.clear_range()
+            self.selection_requested.emit(frozenset())
+
+    # Events
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        modifiers = event.modifiers()
+        alt, shift = (
+            bool(modifiers & Qt.KeyboardModifier.AltModifier),
+            bool(modifiers & Qt.KeyboardModifier.ShiftModifier),
+        )
+        name, arguments = CHART_KEYS.get((Qt.Key(event.key()), alt, shift), ("", ()))
+        if not name or modifiers & Qt.KeyboardModifier.ControlModifier:
+            super().keyPressEvent(event)
+            return
+        getattr(self, name)(*arguments)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_lanes_bar()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit_lanes_bar()
+
+    # Inside
+
+    def _rebuild(self) -> None:
+        content = make_content(*self._shown, self._mode, self._steady_iterations) if self._shown else None
+        self._content = content
+        self._canvas.set_content(content)
+        self._headers.set_content(content, self._canvas.rows)
+        if content is None:
+            self._ruler.set_content(None, (), True)
+            self._corner.set_text("")
+        else:
+            layout = content.layout
+            sections = tuple(RulerSection(PHASE_NAMES[s.phase], s.start, s.end) for s in layout.sections)
+            self._ruler.set_content(layout.ii, sections, layout.mode is GanttMode.FOLDED)
+            self._corner.set_text(layout.mode.value)
+            self.axis.set_content(layout.start, layout.end)
+        self._fit_lanes_bar()
+        self._describe()
+
+    def _fit_lanes_bar(self) -> None:
+        rows, room = self._canvas.rows, self._canvas.height()
+        self._lanes_bar.setPageStep(room)
+        self._lanes_bar.setSingleStep(20)
+        self._lanes_bar.setRange(0, max(rows.height - room, 0) if rows else 0)
+
+    def _zoom(self, factor: float) -> None:
+        at = self.axis.cursor
+        self.axis.zoom(factor, (self.axis.start + self.axis.end) / 2 if at is None else at)
+
+    def _selected(self) -> list[str]:
+        """The selected ops that are shown, in the graph's order."""
+        return [op for op in self._content.graph.ops if op in self._selection] if self._content else []
+
+    def _select_from(self, choose: Callable[[Content, str], str | None]) -> None:
+        if self._content is None:
+            return
+        selected = self._selected()
+        op = choose(self._content, selected[-1]) if selected else navigation.first_op(self._content)
+        if op is not None:
+            self.selection_requested.emit(frozenset({op}))
+
+    def _selected_bars(self) -> list[Bar]:
+        """The bars of the selection on the groups' lanes; in the unrolled view those of the iteration in focus."""
+        if self._content is None:
+            return []
+        unrolled, focus = self._mode is GanttMode.UNROLLED, self._canvas.focus_iteration
+        return [
+            bar
+            for bar in self._content.layout.bars
+            if bar.op in self._selection and bar.block is None and not (unrolled and bar.iteration != focus)
+        ]
+
+    def _selected_span(self) -> tuple[int, int] | None:
+        bars = self._selected_bars()
+        return (min(bar.start for bar in bars), max(bar.end for bar in bars)) if bars else None
+
+    def _reveal_selection(self) -> None:
+        """Pans and scrolls if nothing of the selection can be seen."""
+        span = self._selected_span()
+        if span is None:
+            return
+        if span[1] < self.axis.start or span[0] > self.axis.end:
+            self.axis.center((span[0] + span[1]) / 2)
+        self._scroll_to_selection()
+
+    def _scroll_to_selection(self) -> None:
+        rows = self._canvas.rows
+        bars = self._selected_bars()
+        if rows is None or not bars:
+            return
+        boxes = [rows.lanes[bar.lane] for bar in bars]
+        top, bottom = self._lanes_bar.value(), self._lanes_bar.value() + self._canvas.height()
+        if not any(box.top < bottom and box.bottom > top for box in boxes):
+            self._lanes_bar.setValue((boxes[0].top + boxes[0].bottom - self._canvas.height()) // 2)
+
+    def _describe(self) -> None:
+        if self._content is None:
+            text = "No schedule"
+        elif self._selection:
+            text = "; ".join(op_sentence(self._content, op) for op in self._selected())
+        else:
+            layout = self._content.layout
+            groups = sum(lane.kind is LaneKind.GROUP for lane in layout.lanes)
+            text = f"{len(self._content.graph.ops)} operations on {groups} warp groups, interval {layout.ii} cycles"
+        self._canvas.setAccessibleDescription(text)
