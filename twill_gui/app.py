@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
-    from twill_gui.main_window import MainWindow
     from twill_gui.theme import Theme
 
 SCREENSHOT_SIZE = (1600, 1000)
@@ -63,11 +63,14 @@ def _size(text: str) -> tuple[int, int]:
 
 
 def _run(app: QApplication, options: argparse.Namespace) -> int:
-    from twill_gui.settings import Settings
+    from twill_gui.main_window import MainWindow
+    from twill_gui.settings import Settings, recovery_folder
+    from twill_gui.theme import Appearance
 
     settings = Settings()
-    window = _window(app, _theme(options) or settings.theme)
-    window.restore_layout()
+    appearance = Appearance(app, _theme(options) or settings.theme)
+    window = MainWindow(appearance, settings, recovery_folder())
+    window.dock_layout.restore(settings)
     window.show()
     window.files.offer_recovery()
     if options.input:
@@ -76,24 +79,32 @@ def _run(app: QApplication, options: argparse.Namespace) -> int:
 
 
 def _take_picture(app: QApplication, options: argparse.Namespace) -> int:
-    """The real window in its first layout, drawn until nothing is pending any more."""
-    from twill_gui.theme import Theme
+    """The real window in its first layout, drawn until nothing is pending any more. The user's settings, recent files
+    and recovery folder stay untouched."""
+    from twill_gui.main_window import MainWindow
+    from twill_gui.settings import Settings
+    from twill_gui.theme import Appearance, Theme
 
-    window = _window(app, _theme(options) or Theme.LIGHT)
-    window.resize(*options.size)
-    window.show()
-    opened = options.input is None or window.files.open(options.input, ask=False)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        appearance = Appearance(app, _theme(options) or Theme.LIGHT)
+        window = MainWindow(appearance, Settings(folder / "window.ini"), folder)
+        window.resize(*options.size)
+        window.show()
+        opened = options.input is None or window.files.open(options.input, ask=False)
+        for _ in range(_SETTLING_ROUNDS):
+            app.sendPostedEvents()
+            app.processEvents()
+        written = window.grab().save(str(options.screenshot))
+        window.close()
     if not opened:
         for problem in window.problems.problems:
             print(f"{problem.place}: {problem.severity.value}: {problem.text}", file=sys.stderr)
-    for _ in range(_SETTLING_ROUNDS):
-        app.sendPostedEvents()
-        app.processEvents()
-    written = window.grab().save(str(options.screenshot))
+        return EXIT_BAD_INPUT
     if not written:
         print(f"{options.screenshot}: cannot write the picture", file=sys.stderr)
-    window.close()
-    return (EXIT_OK if written else EXIT_NOT_WRITTEN) if opened else EXIT_BAD_INPUT
+        return EXIT_NOT_WRITTEN
+    return EXIT_OK
 
 
 _SETTLING_ROUNDS = 20  # layout, dock sizes and deferred paints follow one another over a few turns of the event loop
@@ -103,14 +114,6 @@ def _theme(options: argparse.Namespace) -> Theme | None:
     from twill_gui.theme import Theme
 
     return Theme(options.theme) if options.theme else None
-
-
-def _window(app: QApplication, theme: Theme) -> MainWindow:
-    from twill_gui.main_window import MainWindow
-    from twill_gui.settings import Settings, recovery_folder
-    from twill_gui.theme import Appearance
-
-    return MainWindow(Appearance(app, theme), Settings(), recovery_folder())
 
 
 if __name__ == "__main__":

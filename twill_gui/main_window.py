@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QStackedWidget, QToolBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QMenu, QStackedWidget, QToolBar, QVBoxLayout, QWidget
 
 from twill_gui.action_table import Menu, Needs
 from twill_gui.actions import Actions
@@ -18,6 +17,7 @@ from twill_gui.document.document import Document
 from twill_gui.document.state import Change
 from twill_gui.jobs.solver import Solver, solve
 from twill_gui.jobs.supervisor import Work
+from twill_gui.layout import DockLayout
 from twill_gui.models.problems import ProblemsModel
 from twill_gui.models.solve_progress import SolveProgress
 from twill_gui.palette import DARK, LIGHT
@@ -39,11 +39,6 @@ from twill_gui.views.unsolved import UnsolvedView
 from twill_gui.views.welcome import WelcomeView
 
 APPLICATION_TITLE = "Twill Explorer"
-_LEFT, _RIGHT, _BOTTOM = (
-    Qt.DockWidgetArea.LeftDockWidgetArea,
-    Qt.DockWidgetArea.RightDockWidgetArea,
-    Qt.DockWidgetArea.BottomDockWidgetArea,
-)
 
 
 class MainWindow(QMainWindow):
@@ -65,7 +60,7 @@ class MainWindow(QMainWindow):
         self.liveness = LivenessView()
         self.reservation = ReservationView()
         self.messages = MessageBar(colors)
-        self.welcome = WelcomeView(sample_projects())
+        self.welcome = WelcomeView(sample_projects(), colors)
         self.unsolved = UnsolvedView(self.document)
         self.project_view = ProjectView(self.document, colors)
         self.inspector = InspectorView(self.document, colors)
@@ -75,7 +70,17 @@ class MainWindow(QMainWindow):
         for page in (self.welcome, self.unsolved, self.gantt):
             self.pages.addWidget(page)
         self._build_center()
-        self.docks = self._build_docks()
+        self.dock_layout = DockLayout(
+            self,
+            {
+                "Project": self.project_view,
+                "Jobs": self.jobs,
+                "Inspector": self.inspector,
+                "Problems": self.problems_view,
+                "Reservation": self.reservation,
+                "Liveness": self.liveness,
+            },
+        )
         self.actions_by_name = Actions(self, self.gantt)
         self.toolbar = self._build_toolbar()
         self._recent_menu = QMenu("Open &recent", self)
@@ -83,7 +88,6 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(self.document, self.progress, colors, self)
         self.setStatusBar(self.status)
         self.setAcceptDrops(True)
-        self._default_layout = self.saveState()
         self._connect()
         self._on_theme_changed()
         self._on_changed(Change.PROJECT)
@@ -102,31 +106,6 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(center)
         self.liveness.link_to(self.gantt)
         self.reservation.link_to(self.gantt)
-
-    def _build_docks(self) -> dict[str, QDockWidget]:
-        """Full-height docks left and right; below the chart those that share its time axis."""
-        self.setDockNestingEnabled(True)
-        self.setCorner(Qt.Corner.BottomLeftCorner, _LEFT)
-        self.setCorner(Qt.Corner.BottomRightCorner, _RIGHT)
-        docks: dict[str, QDockWidget] = {}
-        for title, area, widget in (
-            ("Project", _LEFT, self.project_view),
-            ("Jobs", _LEFT, self.jobs),
-            ("Inspector", _RIGHT, self.inspector),
-            ("Problems", _RIGHT, self.problems_view),
-            ("Reservation", _BOTTOM, self.reservation),
-            ("Liveness", _BOTTOM, self.liveness),
-        ):
-            dock = QDockWidget(title, self)
-            dock.setObjectName(title)
-            dock.setWidget(widget)
-            self.addDockWidget(area, dock, Qt.Orientation.Vertical)
-            docks[title] = dock
-        self.resizeDocks([docks["Project"], docks["Inspector"]], [290, 320], Qt.Orientation.Horizontal)
-        self.resizeDocks([docks["Project"], docks["Jobs"]], [450, 400], Qt.Orientation.Vertical)
-        self.resizeDocks([docks["Inspector"], docks["Problems"]], [560, 290], Qt.Orientation.Vertical)
-        self.resizeDocks([docks["Reservation"], docks["Liveness"]], [150, 230], Qt.Orientation.Vertical)
-        return docks
 
     def _build_toolbar(self) -> QToolBar:
         toolbar = QToolBar("Tools", self)
@@ -148,9 +127,9 @@ class MainWindow(QMainWindow):
             action.triggered.connect(lambda _=False, theme=theme: self.set_theme(theme))
             theme_menu.addAction(action)
         dock_menu = view.addMenu("D&ocks")
-        for dock in self.docks.values():
+        for dock in self.dock_layout.docks:
             dock_menu.addAction(dock.toggleViewAction())
-        view.addAction("&Reset layout", self.reset_layout)
+        view.addAction("&Reset layout", self.dock_layout.reset)
 
     def _connect(self) -> None:
         document, gantt = self.document, self.gantt
@@ -162,7 +141,7 @@ class MainWindow(QMainWindow):
         self._appearance.changed.connect(self._on_theme_changed)
 
         gantt.move_requested.connect(lambda op, start, group: editing.move(document, op, start, group))
-        for view in (gantt, self.inspector, self.problems_view):
+        for view in (gantt, self.unsolved, self.inspector, self.problems_view):
             view.selection_requested.connect(document.select)
         self.project_view.schedule_requested.connect(lambda name: editing.show_schedule(document, name))
         self.jobs.cancel_requested.connect(self.solving.cancel)
@@ -227,17 +206,6 @@ class MainWindow(QMainWindow):
         self._appearance.set_theme(theme)
         self._settings.theme = theme
 
-    def reset_layout(self) -> None:
-        """Docks and tool bar as at the first start."""
-        self.restoreState(self._default_layout)
-
-    def restore_layout(self) -> None:
-        """Geometry and docks as they were when the window was closed last."""
-        layout = self._settings.layout
-        if layout:
-            self.restoreGeometry(layout[0])
-            self.restoreState(layout[1])
-
     def _move_to_neighbour(self, step: int) -> None:
         graph, schedule = self.document.graph, self.document.schedule
         if graph and schedule:
@@ -266,6 +234,7 @@ class MainWindow(QMainWindow):
             for view in (self.gantt, self.liveness, self.reservation):
                 view.clear()
         self.problems.set_report(report)
+        self.dock_layout.set_shown(graph is not None)
         self.pages.setCurrentWidget(self.gantt if schedule else self.unsolved if graph else self.welcome)
         self._enable_actions()
 
@@ -290,12 +259,19 @@ class MainWindow(QMainWindow):
         self._recent_menu.clear()
         for path in recent:
             self._recent_menu.addAction(str(path), lambda path=path: self.files.open(path))
+        self._recent_menu.addSeparator()
+        self._recent_menu.addAction("&Clear", self._clear_recent)
         self._recent_menu.setEnabled(bool(recent))
+
+    def _clear_recent(self) -> None:
+        self._settings.clear_recent_files()
+        self._on_recent_changed()
 
     def _on_theme_changed(self) -> None:
         colors = self._appearance.colors
         for part in (self.actions_by_name, self.messages, self.progress, self.problems, self.jobs, self.status):
             part.set_colors(colors)
+        self.welcome.set_colors(colors)
         self.project_view.tree.set_colors(colors)
         self.inspector.tree.set_colors(colors)
         for view in (self.gantt, self.liveness, self.reservation):
@@ -322,9 +298,10 @@ class MainWindow(QMainWindow):
         self.files.open(paths[0])
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if not self.files.close():
+        if not self.files.may_close():
             event.ignore()
             return
-        self._settings.set_layout(self.saveGeometry(), self.saveState())
+        self.dock_layout.save(self._settings)
+        self.document.close()
         self.solver.shut_down()
         event.accept()

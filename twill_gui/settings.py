@@ -1,4 +1,4 @@
-"""What the window remembers between runs: recent files, layout, theme. Kept in an INI file of the user's."""
+"""What the window remembers between runs: recent files, layout, theme. Kept in the user's INI file by default."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ _LAYOUT_VERSION = 1  # raised when docks or tool bars change, so that an old lay
 class Settings:
     """Typed access to the settings file; a missing or damaged entry reads as its default."""
 
-    def __init__(self) -> None:
-        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericConfigLocation)
-        self._store = QSettings(str(Path(folder) / APPLICATION / "window.ini"), QSettings.Format.IniFormat)
+    def __init__(self, file: Path | None = None) -> None:
+        self._store = QSettings(str(file or _settings_file()), QSettings.Format.IniFormat)
 
     @property
     def theme(self) -> Theme:
@@ -64,9 +63,10 @@ class Settings:
         self._store.setValue("layout/geometry", geometry)
         self._store.setValue("layout/state", state)
 
-    def sync(self) -> None:
-        """Writes to disk now."""
-        self._store.sync()
+
+def _settings_file() -> Path:
+    folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericConfigLocation)
+    return Path(folder) / APPLICATION / "window.ini"
 
 
 def recovery_folder() -> Path:

@@ -131,6 +131,7 @@ def style_sheet(colors: Colors) -> str:
     QStatusBar #separator {{ color: {colors.line}; }}
     QTreeView, QTableView {{ border: 0; background: {colors.base}; }}
     QTreeView::item {{ padding: 1px 0; }}
+    QTableView::item {{ padding: 0 5px; }}
     QHeaderView {{ background: {colors.panel}; border: 0; }}
     QHeaderView::section {{ background: {colors.panel}; border: 0; border-right: 1px solid {colors.line};
         padding: 3px 6px; }}

@@ -9,13 +9,19 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import gc
 import multiprocessing
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import fake_solvers
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QThreadPool
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+
+if TYPE_CHECKING:
+    from twill_gui.jobs.supervisor import Work
+    from twill_gui.main_window import MainWindow
 
 
 @pytest.fixture(scope="session")
@@ -50,3 +56,32 @@ def nothing_leaks(qapp: QApplication) -> Iterator[None]:
 def bot(nothing_leaks: None, qtbot: QtBot) -> QtBot:
     """pytest-qt's bot, set up after the leak check so that it is torn down before it."""
     return qtbot
+
+
+@pytest.fixture
+def open_window(bot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callable[..., MainWindow]]:
+    """Makes a shown window with settings and recovery folder of the test's own; all are closed at its end."""
+    from twill_gui.main_window import MainWindow  # here, so that the tests of one view need nothing else
+    from twill_gui.settings import Settings
+    from twill_gui.theme import Appearance, Theme
+
+    windows: list[MainWindow] = []
+    appearance = Appearance(qapp, Theme.LIGHT)
+
+    def opened(path: Path | None = None, work: Work = fake_solvers.quick) -> MainWindow:
+        window = MainWindow(appearance, Settings(tmp_path / "window.ini"), tmp_path / "recovery", work)
+        windows.append(window)
+        window.resize(1400, 900)
+        window.show()
+        window.activateWindow()  # keys reach actions in the active window only
+        bot.waitUntil(window.isActiveWindow)
+        if path is not None:
+            assert window.files.open(path)
+        return window
+
+    yield opened
+    for window in windows:
+        window.document.undo_stack.setClean()
+        window.close()
+        window.deleteLater()
+    appearance.deleteLater()

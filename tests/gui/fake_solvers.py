@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import time
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 from core.graph.model import Graph
 from core.schedule.model import Placement, Schedule, ScheduledGroup
@@ -63,3 +65,17 @@ def fail(connection: Connection, graph: Graph, options: SolveOptions) -> None:
 def lingers(connection: Connection, graph: Graph, options: SolveOptions) -> None:
     connection.send(Done(result(graph, Status.OPTIMAL, 2)))
     time.sleep(60)
+
+
+def step_then_wait(connection: Connection, graph: Graph, options: SolveOptions) -> None:
+    connection.send(Step(TrailEntry(1, Verdict.INFEASIBLE, 0.01, "unit"), 2, None))
+    connection.recv()
+
+
+def until_told(connection: Connection, graph: Graph, options: SolveOptions) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        sign = Path(folder) / "go on"
+        connection.send(Progress(str(sign), 0.0))
+        while not sign.exists():
+            time.sleep(0.01)
+    connection.send(Done(result(graph, Status.OPTIMAL, 2)))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.graph.model import Block, Dependence, Graph, GroupKind, InOrderIssue, Limits, Op, RegisterFile, Rules
+from core.graph.write import dump_graph
 from core.project.model import Input, InputKind, Project
 from core.schedule.model import Placement, Schedule, ScheduledGroup
+from core.schedule.write import dump_schedule
 from twill_gui.document.state import ProjectState, Variant
 
 GRAPH = Graph(
@@ -31,3 +33,17 @@ def state(schedule: Schedule | None = SCHEDULE, file: Path | None = None) -> Pro
     """A project with the schedules `main` and `spare`, both the same, the first shown."""
     project = Project(name=GRAPH.name, input=Input(InputKind.GRAPH, Path("graph.yaml")), file=file)
     return ProjectState(project, {"main": Variant(GRAPH, schedule), "spare": Variant(GRAPH, schedule)}, "main")
+
+
+def write_project(folder: Path, schedule: Schedule | None = SCHEDULE) -> Path:
+    """A project folder with the graph and, unless None, the schedule `main`; returns its project file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "graph.yaml").write_text(dump_graph(GRAPH))
+    lines = ["schema: twill.project/1", "# a comment that a save keeps", "name: two ops", "input: {graph: graph.yaml}"]
+    if schedule:
+        (folder / "schedules").mkdir(exist_ok=True)
+        (folder / "schedules" / "main.yaml").write_text(dump_schedule(schedule))
+        lines += ["schedules: {main: schedules/main.yaml}", "active: main"]
+    project = folder / "project.yaml"
+    project.write_text("\n".join(lines) + "\n")
+    return project

@@ -42,6 +42,7 @@ class LoopDialog(QDialog):
         layout.addWidget(text)
         layout.addWidget(self.table)
         layout.addWidget(buttons)
+        self.table.setFocus()
 
     @property
     def loop(self) -> Loop:

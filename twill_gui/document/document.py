@@ -13,7 +13,7 @@ from core.schedule.check import Judge
 from core.schedule.compare import compare
 from core.schedule.model import Schedule
 from core.schedule.report import Report
-from twill_gui.document.state import Change, Location, ProjectState, difference
+from twill_gui.document.state import EVERYTHING, Change, Location, ProjectState, difference
 
 _MERGEABLE = 1
 
@@ -83,14 +83,14 @@ class Document(QObject):
         """Shows another project; nothing of the old one can be undone."""
         self.undo_stack.clear()
         self._location = state.location
-        self._set_state(state)
+        self._set_state(state, EVERYTHING)
         self.located.emit()
 
     def close(self) -> None:
         """Shows nothing."""
         self.undo_stack.clear()
         self._location = None
-        self._set_state(None)
+        self._set_state(None, EVERYTHING)
         self.located.emit()
 
     def saved(self, state: ProjectState) -> None:
@@ -121,10 +121,12 @@ class Document(QObject):
 
     def restore(self, state: ProjectState) -> None:
         """Goes to a state of the undo history; for its commands only."""
-        self._set_state(state.at(self._location) if self._location else state)
+        if self._state is None or self._location is None:
+            raise RuntimeError("no project is open")
+        state = state.at(self._location)
+        self._set_state(state, difference(self._state, state))
 
-    def _set_state(self, state: ProjectState | None) -> None:
-        change = difference(self._state, state)
+    def _set_state(self, state: ProjectState | None, change: Change) -> None:
         self._state = state
         self._revision += 1
         if Change.GRAPH in change:

@@ -27,6 +27,9 @@ class Change(Flag):
     SCHEDULES = auto()
 
 
+EVERYTHING = Change.PROJECT | Change.GRAPH | Change.SCHEDULE | Change.SCHEDULES
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """A named schedule with the graph it is for (its own groups and transform), and the solve that made it.
@@ -105,10 +108,8 @@ def with_pin(state: ProjectState, op: str, pin: Pin | None) -> ProjectState:
     return replace(state, project=project, variants=variants)
 
 
-def difference(before: ProjectState | None, after: ProjectState | None) -> Change:
-    """What changed from one state to the next."""
-    if before is None or after is None:
-        return Change.NOTHING if before is after else Change.PROJECT | Change.GRAPH | Change.SCHEDULE | Change.SCHEDULES
+def difference(before: ProjectState, after: ProjectState) -> Change:
+    """What an edit changed."""
     change = Change.NOTHING
     if before.variant.graph is not after.variant.graph:
         change |= Change.GRAPH

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.graph.model import Dependence, Graph, Op, Space
+from core.schedule.bounds import Bounds
+from core.schedule.certificate import Certificate
 from core.schedule.check_timing import required_gap
 from core.schedule.index import GraphIndex
 from core.schedule.metrics import hand_offs, length, stages
 from core.schedule.model import Schedule
-from core.schedule.report import Report, Violation
+from core.schedule.report import Family, Report, Violation
 from core.schedule.reservation import reservation_table
 from core.schedule.windows import Window, windows
 from twill_gui.models.sections import Detail, Section
@@ -80,6 +82,28 @@ def schedule_sections(graph: Graph, schedule: Schedule, report: Report) -> list[
         Section("Memory", list(_memory(graph, report))),
         Section("Units", units),
     ]
+
+
+def graph_sections(graph: Graph, bounds: Bounds) -> list[Section]:
+    """The loop before there is a schedule: what bounds its initiation interval."""
+    figures = [
+        Detail("lower bound", _bound(bounds.lower_bound), "by all of the arithmetic below"),
+        Detail("resource", _bound(bounds.res_mii), "the busiest unit's work"),
+        Detail("recurrence", _bound(bounds.rec_mii), "the slowest dependence cycle"),
+    ]
+    units = [Detail(unit, _bound(bound)) for unit, bound in bounds.units.items()]
+    sections = [Section("Bounds on II", figures), Section("Units", units)]
+    if bounds.certificates:
+        reasons = [Detail(f"{_family(c.family)} {c.subject}", _lack(c), c.sentence) for c in bounds.certificates]
+        sections.append(Section("Why not smaller", reasons))
+    if bounds.critical_recurrence:
+        ops = [Detail(op, graph.ops[op].kind, target=op) for op in bounds.critical_recurrence.ops]
+        sections.append(Section("Critical recurrence", ops))
+    return sections
+
+
+def _bound(number: int | None) -> str:
+    return "no II is possible" if number is None else _cycles(number)
 
 
 def _identity(graph: Graph, op: Op) -> Iterator[Detail]:
@@ -192,7 +216,16 @@ def _memory(graph: Graph, report: Report) -> Iterator[Detail]:
 
 
 def _violation(violation: Violation) -> Detail:
-    return Detail(violation.family.value.replace("_", " "), violation.message, violation.message, tone=Tone.BAD)
+    return Detail(_family(violation.family), _lack(violation), violation.message, tone=Tone.BAD)
+
+
+def _family(family: Family) -> str:
+    return family.value.replace("_", " ")
+
+
+def _lack(fact: Violation | Certificate) -> str:
+    counted = fact.required is not None and fact.available is not None
+    return f"needs {fact.required}, has {fact.available}" if counted else "broken"
 
 
 def _cycles(number: int) -> str:

@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from twill_gui.document.document import Document
-from twill_gui.models.inspection import op_sections, schedule_sections, selection_sections
+from twill_gui.models.inspection import graph_sections, op_sections, schedule_sections, selection_sections
 from twill_gui.models.sections import Section
 from twill_gui.theme import Colors
 from twill_gui.views.details import DetailTree
@@ -40,4 +40,6 @@ class InspectorView(QWidget):
             return op_sections(graph, schedule, report, next(iter(selection)))
         if selection:
             return selection_sections(graph, schedule, selection)
-        return schedule_sections(graph, schedule, report) if schedule and report else []
+        if schedule and report:
+            return schedule_sections(graph, schedule, report)
+        return graph_sections(graph, self._document.bounds) if self._document.bounds else []

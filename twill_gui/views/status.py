@@ -54,7 +54,8 @@ class StatusBar(QStatusBar):
         schedule, report, bounds = self._document.schedule, self._document.report, self._document.bounds
         self.ii.setText(f"<b>II {schedule.ii}</b>" if schedule else "II \N{EN DASH}")
         if bounds:
-            self.bound.setText(f"min II {bounds.min_ii} (resource {bounds.res_mii}, recurrence {bounds.rec_mii})")
+            resource, recurrence = _number(bounds.res_mii), _number(bounds.rec_mii)
+            self.bound.setText(f"min II {_number(bounds.min_ii)} (resource {resource}, recurrence {recurrence})")
         else:
             self.bound.setText("min II \N{EN DASH}")
         self.stages.setText(_counted(stages(schedule), "stage") if schedule else "stages \N{EN DASH}")
@@ -73,6 +74,10 @@ class StatusBar(QStatusBar):
     def _write(self, label: QLabel, text: str, tone: Tone) -> None:
         label.setText(text)
         label.setStyleSheet(f"padding: 1px 8px; color: {tone.color(self._colors)};")
+
+
+def _number(bound: int | None) -> str:
+    return "impossible" if bound is None else str(bound)
 
 
 def _counted(number: int, word: str) -> str:

@@ -1,0 +1,118 @@
+"""Solving from the window: results become undo steps or offers, never surprises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import fake_solvers
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+from states import SCHEDULE, write_project
+
+from twill_gui.document import editing
+from twill_gui.main_window import MainWindow
+
+OpenWindow = Callable[..., MainWindow]
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+def press(bot: QtBot, window: MainWindow, key: Qt.Key) -> None:
+    window.activateWindow()
+    bot.waitUntil(window.isActiveWindow)
+    bot.keyClick(window.focusWidget() or window, key, CONTROL)
+
+
+def wait_until_idle(bot: QtBot, window: MainWindow) -> None:
+    bot.waitUntil(lambda: not window.solving.busy, timeout=20_000)
+
+
+def click_in_message(bot: QtBot, window: MainWindow, label: str) -> None:
+    [button] = [b for b in window.messages.findChildren(QPushButton) if b.text() == label and b.isVisible()]
+    bot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_a_result_is_one_undo_step(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    window = open_window(write_project(tmp_path / "p"), fake_solvers.quick)
+    assert window.actions_by_name["solve"].isEnabled() and not window.actions_by_name["cancel"].isEnabled()
+    press(bot, window, Qt.Key.Key_R)
+    assert window.solving.busy
+    assert not window.actions_by_name["solve"].isEnabled()
+    wait_until_idle(bot, window)
+    assert window.document.schedule is not None and window.document.schedule.ii == 2
+    assert window.status.solver.text() == "Optimal: II 2, proved"
+    assert window.jobs.level_table.isHidden()
+    assert window.document.undo_stack.undoText() == "Solve: II 2"
+    press(bot, window, Qt.Key.Key_Z)
+    assert window.document.schedule == SCHEDULE
+
+
+def test_the_trail_grows_while_the_solve_runs(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    window = open_window(write_project(tmp_path / "p"), fake_solvers.step_then_wait)
+    press(bot, window, Qt.Key.Key_R)
+    bot.waitUntil(lambda: len(window.progress.trail.rows) == 1, timeout=20_000)
+    model = window.jobs.trail_table.model()
+    row = [model.index(0, column).data() for column in range(model.columnCount())]
+    assert row == ["1", "\N{MULTIPLICATION SIGN} infeasible", "unit", "", "0.01"]
+    assert window.progress.bracket == "II \N{GREATER-THAN OR EQUAL TO} 2, none found yet"
+    assert window.jobs.cancel_button.isVisible()
+    bot.mouseClick(window.jobs.cancel_button, Qt.MouseButton.LeftButton)
+    wait_until_idle(bot, window)
+
+
+def test_cancel_offers_the_best_so_far(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    window = open_window(write_project(tmp_path / "p"), fake_solvers.until_stopped)
+    press(bot, window, Qt.Key.Key_R)
+    bot.waitUntil(lambda: window.progress.note == "searching", timeout=20_000)
+    press(bot, window, Qt.Key.Key_Period)
+    assert window.progress.headline.startswith("Cancelling")
+    assert not window.actions_by_name["cancel"].isEnabled()
+    wait_until_idle(bot, window)
+    assert window.document.schedule == SCHEDULE
+    assert "II 3" in window.messages.messages[0].text
+    click_in_message(bot, window, "Use it")
+    assert window.document.schedule is not None and window.document.schedule.ii == 3
+    assert window.messages.messages == ()
+
+
+def test_a_result_for_an_older_revision_is_only_offered(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    window = open_window(write_project(tmp_path / "p"), fake_solvers.until_told)
+    press(bot, window, Qt.Key.Key_R)
+    bot.waitUntil(lambda: window.progress.note != "", timeout=20_000)
+    editing.nudge_ops(window.document, {"b"}, 1)
+    edited = window.document.schedule
+    Path(window.progress.note).touch()
+    wait_until_idle(bot, window)
+    assert window.document.schedule is edited
+    assert "before your last changes" in window.messages.messages[0].text
+    click_in_message(bot, window, "Use it")
+    assert window.document.schedule is not None and window.document.schedule.ii == 2
+    window.document.undo_stack.undo()
+    assert window.document.schedule == edited
+
+
+def test_opening_another_project_ends_the_solve(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    window = open_window(write_project(tmp_path / "p"), fake_solvers.deaf)
+    press(bot, window, Qt.Key.Key_R)
+    bot.waitUntil(lambda: window.progress.note != "", timeout=20_000)
+    assert window.files.open(write_project(tmp_path / "q"))
+    wait_until_idle(bot, window)
+    assert window.progress.headline == "No solve yet"
+    assert window.messages.messages == ()
+
+
+def test_a_crash_is_a_message_and_the_work_goes_on(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    window = open_window(write_project(tmp_path / "p"), fake_solvers.crash)
+    press(bot, window, Qt.Key.Key_R)
+    wait_until_idle(bot, window)
+    assert "ended unexpectedly" in window.messages.messages[0].text
+    assert window.document.schedule == SCHEDULE
+    assert window.actions_by_name["solve"].isEnabled()
+
+
+def test_closing_the_window_ends_the_solve(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    window = open_window(write_project(tmp_path / "p"), fake_solvers.deaf)
+    press(bot, window, Qt.Key.Key_R)
+    bot.waitUntil(lambda: window.progress.note != "", timeout=20_000)
+    assert window.close()
