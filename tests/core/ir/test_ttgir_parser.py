@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+from triton_oracle import parse_with_triton
 from ttgir_corpus import SAMPLES, sample_rows
 
 from core.diagnostics import InputError, Severity
@@ -73,18 +75,38 @@ def test_every_value_has_a_type(file: str) -> None:
     assert [value.name for op in module.operation.walk() for value in op.results if not value.type] == []
 
 
-@pytest.mark.parametrize("file", SAMPLE_FILES)
-def test_dictionaries_may_be_added_where_the_module_says(file: str) -> None:
-    module = load_module(SAMPLES / file)
-    ops = [op for op in module.operation.walk() if op.insertion_offset and op.span.start < op.span.end]
-    places = sorted({op.insertion_offset for op in ops if op.attribute_span is None and not op.regions}, reverse=True)
-    assert places
+def marked(module: Module) -> tuple[str, int]:
+    """The text with an attribute on every op that can take one, and their number."""
+    edits: list[tuple[int, str]] = []
+    for op in module.operation.walk():
+        span = op.attribute_span
+        if span is not None:
+            edits.append((span.end - 1, ", twill.mark" if span.end - span.start > 2 else "twill.mark"))
+        elif op.insertion_offset:
+            edits.append((op.insertion_offset, " {twill.mark}"))
     text = module.text
-    for place in places:
-        text = f"{text[:place]} {{twill.mark}}{text[place:]}"
+    for place, mark in sorted(edits, reverse=True):
+        text = text[:place] + mark + text[place:]
+    return text, len(edits)
+
+
+@pytest.mark.parametrize("file", SAMPLE_FILES)
+def test_attributes_may_be_added_where_the_module_says(file: str) -> None:
+    module = load_module(SAMPLES / file)
+    text, count = marked(module)
     again = parse_module(text, file)
+    assert count > 10
     assert [op.name for op in again.operation.walk()] == [op.name for op in module.operation.walk()]
-    assert sum("twill.mark" in op.attributes for op in again.operation.walk()) == len(places)
+    assert sum("twill.mark" in op.attributes for op in again.operation.walk()) == count
+
+
+@pytest.mark.parametrize("file", [file for file in SAMPLE_FILES if "_v39_" in file])
+def test_triton_finds_attributes_in_the_same_places(file: str, tmp_path: Path) -> None:
+    module = load_module(SAMPLES / file)
+    text, count = marked(module)
+    path = tmp_path / file
+    path.write_text(text, encoding="utf-8")
+    assert parse_with_triton(path, module.target).count("twill.mark") == count
 
 
 def test_result_groups_and_tuples() -> None:
