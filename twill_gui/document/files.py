@@ -47,7 +47,10 @@ def open_state(path: Path, loop: int | None = None) -> Opened:
         schedule = None
         try:
             graph = loops.opened(name).graph
-            schedule = load_schedule(entry.file, graph)
+            if entry.file.exists():
+                schedule = load_schedule(entry.file, graph)
+            else:
+                diagnostics.append(_missing(project, name, entry.file))
         except InputError as fault:
             diagnostics += [replace(d, severity=Severity.WARNING) for d in fault.diagnostics]
         variants[name] = Variant(graph, schedule)
@@ -71,6 +74,13 @@ class _Loops:
         if key not in self._opened:
             self._opened[key] = open_project(project)
         return self._opened[key]
+
+
+def _missing(project: Project, name: str, file: Path) -> Diagnostic:
+    message = f"the schedule '{name}' has no file yet"
+    return project.diagnostic(
+        Severity.WARNING, "missing-schedule", message, ("schedules", name), hint=f"solve and save to make {file.name}"
+    )
 
 
 def _candidates(project: Project, opened: OpenProject) -> tuple[Loop, ...]:

@@ -91,7 +91,7 @@ def graph_sections(graph: Graph, bounds: Bounds) -> list[Section]:
         Detail("resource", _bound(bounds.res_mii), "the busiest unit's work"),
         Detail("recurrence", _bound(bounds.rec_mii), "the slowest dependence cycle"),
     ]
-    units = [Detail(unit, _bound(bound)) for unit, bound in bounds.units.items()]
+    units = [Detail(unit, _bound(bound)) for unit, bound in bounds.units.items() if bound != 0]
     sections = [Section("Bounds on II", figures), Section("Units", units)]
     if bounds.certificates:
         reasons = [Detail(f"{_family(c.family)} {c.subject}", _lack(c), c.sentence) for c in bounds.certificates]

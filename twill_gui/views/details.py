@@ -64,6 +64,7 @@ class DetailTree(QTreeWidget):
             font = heading.font(0)
             font.setBold(True)
             heading.setFont(0, font)
+            heading.setToolTip(0, section.title)
             heading.setFirstColumnSpanned(True)
             heading.setBackground(0, QColor(self._colors.alternate))
             for detail in section.details:

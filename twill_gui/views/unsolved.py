@@ -10,14 +10,20 @@ from twill_gui.document.document import Document
 from twill_gui.models.table import Column, TableModel
 from twill_gui.views.tables import compact_table
 
-_SPACES = {Space.REGISTERS: "registers", Space.SHARED: "bytes shared", Space.TENSOR: "columns", Space.NONE: ""}
+_SPACES = {Space.REGISTERS: "reg./thread", Space.SHARED: "bytes shared", Space.TENSOR: "columns"}
+
+
+def _result(op: Op) -> str:
+    return "" if op.result.space is Space.NONE else f"{op.result.amount} {_SPACES[op.result.space]}"
+
+
 _COLUMNS = (
     Column[Op]("Operation", lambda op: op.id),
     Column[Op]("Kind", lambda op: op.kind),
     Column[Op]("Line", lambda op: "" if op.line is None else str(op.line), numeric=True),
     Column[Op]("Issue", lambda op: str(op.issue_cycles), numeric=True, tip=lambda _: "cycles its warp group is busy"),
     Column[Op]("Latency", lambda op: str(op.latency), numeric=True, tip=lambda _: "cycles until its result is there"),
-    Column[Op]("Result", lambda op: f"{op.result.amount} {_SPACES[op.result.space]}".strip("0 "), numeric=True),
+    Column[Op]("Result", _result, numeric=True),
     Column[Op]("Units", lambda op: ", ".join(f"{block.unit} {block.duration}" for block in op.blocks)),
 )
 _LINE = 2
