@@ -74,11 +74,15 @@ class _Network:
 
     def _nearest_demand(self, origin: int) -> tuple[int, list[tuple[int, bool]]]:
         """The death with demand that is nearest by slack, and the arcs that lead there (True: against the arc, along
-        which flow is taken back). Moves `time` so that these arcs are tight."""
+        which flow is taken back). Moves `time` so that these arcs are tight.
+
+        There is one as long as the origin has something to send: demands add up to what all origins have, and every
+        value's own death is reachable.
+        """
         settled: dict[int, int] = {}
         reached_by: dict[int, tuple[int, int, bool]] = {}
         queue: list[tuple[int, int, int, int, bool]] = [(0, origin, -1, -1, False)]
-        while queue:
+        while True:
             distance, node, before, index, back = heapq.heappop(queue)
             if node in settled:
                 continue
@@ -95,7 +99,6 @@ class _Network:
                     heapq.heappush(queue, (distance + slack, target, node, arc, False))
                 elif target == node and self.flow[arc] and source not in settled:
                     heapq.heappush(queue, (distance, source, node, arc, True))
-        raise AssertionError("each value's own death is reachable from its start")
 
     def area(self, values: Sequence[AreaValue]) -> Area:
         total = sum(flow * length for flow, (_, _, length) in zip(self.flow, self.arcs, strict=True))

@@ -34,6 +34,7 @@ class Occupancy:
 
     @property
     def graph(self) -> Graph:
+        """The graph asked about."""
         return self.index.graph
 
     def certificates(self) -> Iterator[Certificate]:
