@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core.diagnostics import InputError, error
+from core.diagnostics import Diagnostic, InputError, Severity, error
 from core.export.annotation import Annotation, LoopAnnotation, annotated_operations, place_operations
 from core.export.attribute_text import AttributeValue, read_value, write_value
 from core.graph.fuse import Fusion
@@ -32,6 +32,20 @@ def annotated_ttgir(tiles: TileLoop, schedule: Schedule, fusion: Fusion | None =
     """The loop's text with the schedule in it. `fusion`: how the schedule's ops stand for several tile ops."""
     loop_annotation, places = place_operations(tiles, schedule, fusion)
     return annotate(tiles.module, tiles.loop, loop_annotation, places)
+
+
+def annotation_warnings(tiles: TileLoop) -> tuple[Diagnostic, ...]:
+    """What the annotated text says only in part: operations that cannot carry attributes, or stand for sub-tiles."""
+    found: list[Diagnostic] = []
+    for operation in annotated_operations(tiles.loop):
+        parts = [tile for tile in tiles.owner(operation) if tiles.ops[tile].operations[:1] == (operation,)]
+        if not has_place(operation):
+            message = f"{operation.name} has no place for attributes in Triton's syntax: left as it is"
+            found.append(_warning(tiles, operation, message))
+        elif len(parts) > 1:
+            message = f"{operation.name} stands for {', '.join(parts)}: placed where the earliest of them is"
+            found.append(_warning(tiles, operation, message))
+    return tuple(found)
 
 
 def annotate(
@@ -74,6 +88,11 @@ def read_annotations(module: Module, loop: Loop) -> Schedule:
         return schedule_of(ScheduleDocument.model_validate(document))
     except (ValidationError, AttributeError, KeyError, TypeError) as fault:
         raise _wrong(module, loop.operation, "the attributes of the loop are no schedule", str(fault)) from fault
+
+
+def _warning(tiles: TileLoop, operation: Operation, message: str) -> Diagnostic:
+    place = operation.name_span
+    return Diagnostic(Severity.WARNING, "not-expressible", message, tiles.module.file, place.line, place.column)
 
 
 def _edit(text: str, operation: Operation, entries: list[str]) -> tuple[int, int, str]:

@@ -8,6 +8,7 @@ alias or type, a letter identifier, a digit (or `-` and a digit) number, anythin
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
@@ -83,7 +84,7 @@ class Tokens:
     """The texts of the tokens and where each starts; an empty text closes the list."""
 
     texts: list[str] = field(default_factory=list[str])
-    starts: list[int] = field(default_factory=list[int])
+    starts: array[int] = field(default_factory=lambda: array("q"))
 
 
 def tokenize(source: Source) -> Tokens:

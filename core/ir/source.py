@@ -9,8 +9,8 @@ from core.diagnostics import Diagnostic, InputError, Severity, error
 from core.ir.model import Module
 from core.ir.parser import parse_module
 
-MAX_BYTES = 64 << 20
-"""Files beyond this are refused; the largest dumps of real kernels are a hundredth of it."""
+MAX_BYTES = 16 << 20
+"""Files beyond this are refused, so that reading stays within a gigabyte; dumps of kernels have some 100 KB."""
 
 _BYTE_ORDER_MARK = "\ufeff"
 

@@ -14,7 +14,7 @@ from triton_oracle import parse_with_triton
 from core.diagnostics import InputError
 from core.export.annotation import annotated_operations, place_operations
 from core.export.attribute_text import AttributeValue, read_value, write_value
-from core.export.ttgir import annotated_ttgir, read_annotations
+from core.export.ttgir import annotated_ttgir, annotation_warnings, read_annotations
 from core.graph.fuse import fuse
 from core.graph.model import Graph, GroupKind
 from core.ir.loops import main_loop
@@ -210,6 +210,19 @@ def test_sub_tiles_share_their_operation() -> None:
     assert places[split].start == min(part.start for part in parts)
     assert set(places[split].groups) == {part.group for part in parts}
     assert places[split].op is None
+    (said,) = [entry for entry in annotation_warnings(tiles) if entry.line == split.name_span.line]
+    assert "warp_group_dot.0.0, warp_group_dot.0.1" in said.message
+    assert annotation_warnings(whole) == ()
+
+
+def test_an_operation_without_place_for_attributes_stays_and_is_named() -> None:
+    text = (SAMPLES / "gemm_tma_sm90_m128n128k64-f16_v39_pre.ttgir").read_text(encoding="utf-8")
+    module = parse_module(text.replace("      scf.yield", "      ttg.barrier local\n      scf.yield", 1), "t.ttgir")
+    tiles = tile_loop(module, module.loops[0])
+    schedule = early_schedule(graph_of(tiles))
+    assert "      ttg.barrier local\n      scf.yield" in annotated_ttgir(tiles, schedule)
+    (said,) = annotation_warnings(tiles)
+    assert said.message.startswith("ttg.barrier")
 
 
 def test_a_later_stage_goes_first_within_a_slot() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from core.ir.inspect import inspect_module
 from core.ir.lexer import MAX_NESTING
 from core.ir.loops import main_loop
 from core.ir.parser import MAX_REGIONS, parse_module
-from core.ir.source import load_module
+from core.ir.source import MAX_BYTES, load_module
 
 BAD = DATA / "bad"
 ROWS: list[dict[str, Any]] = load_yaml(BAD / "expected.yaml")
@@ -139,6 +140,15 @@ def test_missing_file_and_folder(tmp_path: Path) -> None:
         with pytest.raises(InputError) as caught:
             load_module(path)
         assert caught.value.diagnostics[0].code == "cannot-read"
+
+
+def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "huge.ttgir"
+    path.touch()
+    os.truncate(path, MAX_BYTES + 1)
+    with pytest.raises(InputError) as caught:
+        load_module(path)
+    assert caught.value.diagnostics[0].code == "file-too-large"
 
 
 def test_main_loop_of_two_is_the_first() -> None:

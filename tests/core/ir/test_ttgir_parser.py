@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -200,6 +201,39 @@ def test_loops_branches_and_omitted_yields() -> None:
     assert [value.type for value in loop.regions[0].blocks[0].arguments] == ["i32"]
     assert len(branch.regions) == 2
     assert branch.results[0].type == "i32"
+
+
+def test_what_a_loop_carries() -> None:
+    text = (
+        "tt.func @f(%x: i32, %t: f32) {\n"
+        "%r:2 = scf.for %i = %x to %x step %x iter_args(%a = %x, %b = %t) -> (i32, f32) : i32 {\n"
+        "  %c = acme.c %a : i32\n"
+        "  scf.yield %c, %b : i32, f32\n}\n"
+        "%s = scf.while (%d = %t) : (f32) -> f32 {\n"
+        "  %e = acme.e %d : i1\n"
+        "  scf.condition(%e) %d : f32\n"
+        "} do {\n^bb0(%g: f32):\n"
+        "  scf.for %j = %x to %x step %x : i32 {\n  }\n"
+        "  scf.yield %g : f32\n}\n"
+        "tt.return\n}\n"
+    )
+    counted, repeated, inner = parse_module(text, "t.ttgir").loops
+
+    def names(values: Sequence[Value]) -> list[str]:
+        return [value.name for value in values]
+
+    assert counted.induction is not None
+    assert counted.induction.name == "%i"
+    assert names(counted.arguments) == ["%a", "%b"]
+    assert names(counted.initial) == ["%x", "%t"]
+    assert names(counted.yielded) == ["%c", "%b"]
+    assert names(counted.bounds) == ["%x", "%x", "%x"]
+    assert repeated.induction is None
+    assert names(repeated.arguments) == ["%d"]
+    assert names(repeated.initial) == ["%t"]
+    assert names(repeated.yielded) == ["%g"]
+    assert names(repeated.body.arguments) == ["%g"]
+    assert [(loop.index, loop.depth) for loop in (counted, repeated, inner)] == [(0, 0), (1, 0), (2, 1)]
 
 
 def test_warp_specialize() -> None:

@@ -15,9 +15,8 @@ from core.ir.model import Module
 ROOT = Path(__file__).parents[3]
 DATA = ROOT / "tests" / "data"
 SAMPLES = DATA / "ttgir"
-WHOLE_CORPUS = next(
-    (folder / "shared" / "ttgir" for folder in (ROOT, ROOT.parent) if (folder / "shared" / "ttgir").is_dir()), None
-)
+_BESIDE = ROOT.parent / "shared" / "ttgir"
+WHOLE_CORPUS = _BESIDE if _BESIDE.is_dir() else None
 
 
 def load_yaml(path: Path) -> Any:
