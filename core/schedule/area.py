@@ -36,8 +36,8 @@ class Area:
 def least_area(paths: Paths, values: Sequence[AreaValue]) -> Area:
     """The least area of `values` at the II of `paths`, over all real-valued starts of any number of stages."""
     network = _Network(paths, values)
-    for number, value in enumerate(values):
-        network.send(value.node, value.amount, number)
+    for value in values:
+        network.send(value.node, value.amount)
     return network.area(values)
 
 
@@ -62,7 +62,7 @@ class _Network:
             if target != source:
                 self.touching[target].append(index)
 
-    def send(self, origin: int, amount: int, number: int) -> None:
+    def send(self, origin: int, amount: int) -> None:
         """Sends a value's amount from its start to deaths that still ask for some."""
         while amount:
             sink, steps = self._nearest_demand(origin)

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 from schedule_cases import graph, tiny_schedules
+from schedule_fitted import fitted, random_schedule
 from schedule_oracle import Fact, simulate
 
 from core.graph.model import DependenceKind, Graph, InOrderIssue, Pin, Pool
 from core.schedule.check import check
+from core.schedule.edits import move_op
 from core.schedule.model import Placement, Schedule
 from core.schedule.report import Family, Report
 
@@ -117,3 +119,17 @@ def test_random_faults_are_found_by_both(seed: int) -> None:
         broken = assert_agreement(judged, disturbed_schedule(chance, judged, SCHEDULES[name]))
         seen |= {family for family, _ in broken}
     assert seen == {family.value for family in Family}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_at_the_border_of_legality_both_draw_the_same_line(seed: int) -> None:
+    """On machines without slack a schedule is legal, and one small step is often not."""
+    chance = random.Random(seed)
+    verdicts: set[bool] = set()
+    for _ in range(100):
+        judged, schedule = fitted(chance, *random_schedule(chance))
+        assert assert_agreement(judged, schedule) == set()
+        op = chance.choice(list(schedule.ops))
+        start = max(0, schedule.ops[op].start + chance.choice([-1, 1]))
+        verdicts.add(not assert_agreement(judged, move_op(schedule, op, start)))
+    assert verdicts == {True, False}
