@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from twill_gui.theme import Theme
 
 SCREENSHOT_SIZE = (1600, 1000)
-EXIT_OK, EXIT_BAD_INPUT, EXIT_NOT_WRITTEN = 0, 3, 70
+EXIT_OK, EXIT_NOT_WRITTEN, EXIT_BAD_INPUT, EXIT_INTERNAL = 0, 2, 3, 70
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the window; the exit code is 0, or 3 if a picture of a bad input was asked for."""
+    """Runs the window. Exit codes of a picture: 0, 2 if it cannot be written, 3 for a bad input, 70 for an internal
+    error."""
     options = _parser().parse_args(argv)
     if options.scale is not None:
         os.environ["QT_SCALE_FACTOR"] = str(options.scale)
@@ -63,6 +64,7 @@ def _size(text: str) -> tuple[int, int]:
 
 
 def _run(app: QApplication, options: argparse.Namespace) -> int:
+    from twill_gui.crash import report_crashes
     from twill_gui.main_window import MainWindow
     from twill_gui.settings import Settings, recovery_folder
     from twill_gui.theme import Appearance
@@ -70,6 +72,7 @@ def _run(app: QApplication, options: argparse.Namespace) -> int:
     settings = Settings()
     appearance = Appearance(app, _theme(options) or settings.theme)
     window = MainWindow(appearance, settings, recovery_folder())
+    report_crashes(window)
     window.dock_layout.restore(settings)
     window.show()
     window.files.offer_recovery()
@@ -81,14 +84,19 @@ def _run(app: QApplication, options: argparse.Namespace) -> int:
 def _take_picture(app: QApplication, options: argparse.Namespace) -> int:
     """The real window in its first layout, drawn until nothing is pending any more. The user's settings, recent files
     and recovery folder stay untouched."""
+    from PySide6.QtCore import qInstallMessageHandler
+
+    from twill_gui.crash import report_crashes
     from twill_gui.main_window import MainWindow
     from twill_gui.settings import Settings
     from twill_gui.theme import Appearance, Theme
 
+    qInstallMessageHandler(_print_qt_message)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         appearance = Appearance(app, _theme(options) or Theme.LIGHT)
         window = MainWindow(appearance, Settings(folder / "window.ini"), folder)
+        crashes = report_crashes(window)
         window.resize(*options.size)
         window.show()
         opened = options.input is None or window.files.open(options.input, ask=False)
@@ -104,7 +112,12 @@ def _take_picture(app: QApplication, options: argparse.Namespace) -> int:
     if not written:
         print(f"{options.screenshot}: cannot write the picture", file=sys.stderr)
         return EXIT_NOT_WRITTEN
-    return EXIT_OK
+    return EXIT_INTERNAL if crashes() else EXIT_OK
+
+
+def _print_qt_message(_kind: object, _context: object, message: str) -> None:
+    if "propagateSizeHints" not in message:  # the offscreen platform says this of every window
+        print(message, file=sys.stderr)
 
 
 _SETTLING_ROUNDS = 20  # layout, dock sizes and deferred paints follow one another over a few turns of the event loop

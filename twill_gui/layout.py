@@ -19,8 +19,8 @@ _PLACES: Mapping[str, tuple[Qt.DockWidgetArea, int]] = {  # area, and share of i
     "Jobs": (_LEFT, 380),
     "Inspector": (_RIGHT, 540),
     "Problems": (_RIGHT, 310),
-    "Reservation": (_BOTTOM, 140),
-    "Liveness": (_BOTTOM, 240),
+    "Reservation": (_BOTTOM, 200),
+    "Liveness": (_BOTTOM, 260),
 }
 _WIDTHS = {"Project": 290, "Inspector": 320}
 

@@ -141,7 +141,7 @@ class MainWindow(QMainWindow):
         self._appearance.changed.connect(self._on_theme_changed)
 
         gantt.move_requested.connect(lambda op, start, group: editing.move(document, op, start, group))
-        for view in (gantt, self.unsolved, self.inspector, self.problems_view):
+        for view in (gantt, self.liveness, self.reservation, self.unsolved, self.inspector, self.problems_view):
             view.selection_requested.connect(document.select)
         self.project_view.schedule_requested.connect(lambda name: editing.show_schedule(document, name))
         self.jobs.cancel_requested.connect(self.solving.cancel)
@@ -239,7 +239,8 @@ class MainWindow(QMainWindow):
         self._enable_actions()
 
     def _on_selection_changed(self, selection: frozenset[str]) -> None:
-        self.gantt.set_selection(selection)
+        for view in (self.gantt, self.liveness, self.reservation):
+            view.set_selection(selection)
         self._enable_actions()
 
     def _on_located(self) -> None:

@@ -61,7 +61,7 @@ def test_an_op_lists_its_violations_and_what_it_waits_for() -> None:
 
 def test_the_schedule_lists_the_judges_peaks() -> None:
     report = check(GRAPH, SCHEDULE)
-    sections = schedule_sections(GRAPH, SCHEDULE, report)
+    sections = schedule_sections(GRAPH, SCHEDULE, report, bounds(GRAPH))
     registers = {detail.name: detail.value for detail in section(sections, "Registers per thread").details}
     assert registers == {group: f"{peak} of 24 granted" for group, peak in report.peaks.registers.items()}
     units = {detail.name: detail.value for detail in section(sections, "Units").details}

@@ -55,8 +55,8 @@ def selection_sections(graph: Graph, schedule: Schedule | None, names: frozenset
     return [Section(f"{len(lines)} operations", lines)]
 
 
-def schedule_sections(graph: Graph, schedule: Schedule, report: Report) -> list[Section]:
-    """The schedule as a whole: its figures, and how full everything is."""
+def schedule_sections(graph: Graph, schedule: Schedule, report: Report, bounds: Bounds) -> list[Section]:
+    """The schedule as a whole: its figures, how full everything is, and what keeps II from being smaller."""
     crossing = hand_offs(graph, schedule)
     count = stages(schedule)
     origin = schedule.origin
@@ -81,6 +81,7 @@ def schedule_sections(graph: Graph, schedule: Schedule, report: Report) -> list[
         Section("Registers per thread", list(_registers(schedule, report))),
         Section("Memory", list(_memory(graph, report))),
         Section("Units", units),
+        *_reasons(graph, bounds),
     ]
 
 
@@ -92,14 +93,17 @@ def graph_sections(graph: Graph, bounds: Bounds) -> list[Section]:
         Detail("recurrence", _bound(bounds.rec_mii), "the slowest dependence cycle"),
     ]
     units = [Detail(unit, _bound(bound)) for unit, bound in bounds.units.items() if bound != 0]
-    sections = [Section("Bounds on II", figures), Section("Units", units)]
+    return [Section("Bounds on II", figures), Section("Units", units), *_reasons(graph, bounds)]
+
+
+def _reasons(graph: Graph, bounds: Bounds) -> Iterator[Section]:
     if bounds.certificates:
         reasons = [Detail(f"{_family(c.family)} {c.subject}", _lack(c), c.sentence) for c in bounds.certificates]
-        sections.append(Section("Why not smaller", reasons))
+        least = "any II" if bounds.lower_bound is None else f"II {bounds.lower_bound - 1}"
+        yield Section(f"Why not {least}", reasons)
     if bounds.critical_recurrence:
         ops = [Detail(op, graph.ops[op].kind, target=op) for op in bounds.critical_recurrence.ops]
-        sections.append(Section("Critical recurrence", ops))
-    return sections
+        yield Section("Critical recurrence", ops)
 
 
 def _bound(number: int | None) -> str:

@@ -32,14 +32,15 @@ class InspectorView(QWidget):
         self.tree.set_sections(self._sections())
 
     def _sections(self) -> list[Section]:
-        graph, schedule, report = self._document.graph, self._document.schedule, self._document.report
-        selection = self._document.selection
-        if graph is None:
+        document = self._document
+        graph, schedule, report, bounds = document.graph, document.schedule, document.report, document.bounds
+        selection = document.selection
+        if graph is None or bounds is None:
             return []
         if len(selection) == 1:
             return op_sections(graph, schedule, report, next(iter(selection)))
         if selection:
             return selection_sections(graph, schedule, selection)
         if schedule and report:
-            return schedule_sections(graph, schedule, report)
-        return graph_sections(graph, self._document.bounds) if self._document.bounds else []
+            return schedule_sections(graph, schedule, report, bounds)
+        return graph_sections(graph, bounds)
