@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from core.ir.body import Body
 from core.ir.model import Operation, Value
@@ -17,13 +17,26 @@ def owners(
     """The tile ops of every operation. `ids`: the operations that stand for a tile op, in the order of the text.
 
     What is duplicated belongs to all that use its results, directly or not; a wait or signal to the ops that share a
-    buffer or a token with it.
+    buffer or a token with it, else to its neighbour in the text.
     """
     rank = {id_: index for index, id_ in enumerate(dict.fromkeys(ids.values()))}
     found: dict[Operation, frozenset[str]] = {op: frozenset({id_}) for op, id_ in ids.items()}
     rest = [op for op in reversed(body.operations) if op not in found]
     touching = _touching(body, ids)
     found |= {op: _of_buffers(body, op, touching) if roles[op] is BodyRole.IMPLIED else frozenset() for op in rest}
+    _spread(body, roles, rest, found)
+    found |= {op: _neighbour(body, op, ids) for op in rest if roles[op] is BodyRole.IMPLIED and not found[op]}
+    _spread(body, roles, rest, found)
+    return {op: tuple(sorted(found[op], key=rank.__getitem__)) for op in body.operations}
+
+
+def _spread(
+    body: Body,
+    roles: Mapping[Operation, BodyRole],
+    rest: Sequence[Operation],
+    found: dict[Operation, frozenset[str]],
+) -> None:
+    """Hands owners on from users to what they use, and along tokens, until nothing changes."""
     changed = True
     while changed:
         changed = False
@@ -33,7 +46,16 @@ def owners(
                 reached |= _of_tokens(body, op, found)
             changed = changed or reached != found[op]
             found[op] = reached
-    return {op: tuple(sorted(found[op], key=rank.__getitem__)) for op in body.operations}
+
+
+def _neighbour(body: Body, op: Operation, ids: Mapping[Operation, str]) -> frozenset[str]:
+    """The tile op that a signal follows in the text, or that a wait or fence stands before."""
+    at = body.position[op]
+    before = [ids[other] for other in body.operations[:at] if other in ids]
+    behind = [ids[other] for other in body.operations[at:] if other in ids]
+    follows = any(word in op.name for word in ("arrive", "commit", "inval", "dealloc"))
+    nearest = (before[-1:] or behind[:1]) if follows else (behind[:1] or before[-1:])
+    return frozenset(nearest)
 
 
 def _of_users(body: Body, op: Operation, found: Mapping[Operation, frozenset[str]]) -> frozenset[str]:

@@ -171,6 +171,8 @@ def _warnings(tiles: TileLoop, machine: Machine, costs: Mapping[str, OpCost]) ->
             )
         elif cost.rule is None and op.category is not Category.INVARIANT:
             message = f"{op.kind}: machine '{machine.name}' has no cost rule for it; it counts 0 cycles"
+        elif op.category is Category.OPAQUE:
+            message = f"{op.kind}: nothing is known of this op but its operands and results; its cost is a guess"
         else:
             continue
         hint = f"add a rule to the machine's costs, or 'overrides: {{{op.id}: {{latency: N}}}}' to the project"
