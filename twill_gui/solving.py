@@ -42,7 +42,7 @@ class Solving(QObject):
     @property
     def busy(self) -> bool:
         """Whether a solve runs."""
-        return self._solver.busy
+        return self._job is not None and self._job.state is not JobState.ENDED
 
     def solve(self) -> None:
         """Solves the shown graph in the background, for the schedule shown."""
@@ -68,6 +68,9 @@ class Solving(QObject):
             self._solver.shut_down()
             self._progress.clear()
             self.busy_changed.emit()
+        state = self._document.state
+        if Change.SCHEDULE in change and state and state.variant.result and not self.busy:
+            self._progress.show(state.variant.result)
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, Incumbent):

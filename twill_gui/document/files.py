@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.diagnostics import Diagnostic, InputError, Severity
+from core.files import write_atomically
 from core.ir.loops import main_loop
 from core.ir.model import Loop
 from core.project.load import load_project
@@ -14,6 +15,7 @@ from core.project.opened import OpenProject, open_project
 from core.project.record import record_file, save_schedule, save_solution
 from core.project.save import save_project
 from core.schedule.read import load_schedule
+from twill_gui.document.records import load_record
 from twill_gui.document.state import SCHEDULE_FOLDER, ProjectState, Variant
 
 DEFAULT_SCHEDULE = "main"
@@ -44,16 +46,17 @@ def open_state(path: Path, loop: int | None = None) -> Opened:
     variants: dict[str, Variant] = {}
     for name, entry in project.schedules.items():
         graph = shown.graph
-        schedule = None
+        schedule = result = None
         try:
             graph = loops.opened(name).graph
             if entry.file.exists():
                 schedule = load_schedule(entry.file, graph)
+                result = load_record(entry.file)
             else:
                 diagnostics.append(_missing(project, name, entry.file))
         except InputError as fault:
             diagnostics += [replace(d, severity=Severity.WARNING) for d in fault.diagnostics]
-        variants[name] = Variant(graph, schedule)
+        variants[name] = Variant(graph, schedule, result)
     if not variants:
         variants[DEFAULT_SCHEDULE] = Variant(shown.graph)
     state = ProjectState(project, variants, project.active or next(iter(variants)))
@@ -108,15 +111,22 @@ def save_state(state: ProjectState, file: Path, saved: ProjectState | None = Non
         entries[name] = replace(entry, file=place) if entry else ScheduleEntry(place)
         old = saved.variants.get(name) if saved else None
         if moved or old is None or old.schedule is not variant.schedule:
-            _write_schedule(variant, state.project, place)
+            _write_schedule(variant, state.project, entry.file if entry else place, place)
     active = state.active if state.active in entries else None
     project = save_project(replace(state.project, schedules=entries, active=active), file)
     return replace(state, project=project)
 
 
-def _write_schedule(variant: Variant, project: Project, file: Path) -> None:
-    if variant.result is not None and variant.result.schedule is variant.schedule:
-        save_solution(variant.result, project.solve, file)
-    elif variant.schedule is not None:
-        save_schedule(variant.schedule, file)
+def _write_schedule(variant: Variant, project: Project, old: Path, file: Path) -> None:
+    """Writes the schedule, and beside it the record of the solve that made it or none."""
+    result, schedule = variant.result, variant.schedule
+    if schedule is None:
+        return
+    if result is not None and result.schedule is schedule:
+        save_solution(result, project.solve, file)
+        return
+    save_schedule(schedule, file)
+    if result is None:
         record_file(file).unlink(missing_ok=True)  # it speaks of the schedule that was there before
+    elif old != file:
+        write_atomically(record_file(file), record_file(old).read_bytes())

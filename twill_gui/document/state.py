@@ -34,7 +34,8 @@ EVERYTHING = Change.PROJECT | Change.GRAPH | Change.SCHEDULE | Change.SCHEDULES
 class Variant:
     """A named schedule with the graph it is for (its own groups and transform), and the solve that made it.
 
-    `schedule` is None until there is one; `result` is None when a file or the user made the schedule.
+    `schedule` is None until there is one. `result` is None if the user made the schedule; if it was read from the
+    record beside a file, it has no schedule of its own.
     """
 
     graph: Graph

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from enum import Enum
 from multiprocessing.connection import Connection
 
@@ -40,20 +39,12 @@ class Job(QObject):
         self, graph: Graph, options: SolveOptions, revision: int, schedule_name: str, work: Work, parent: QObject
     ) -> None:
         super().__init__(parent)
-        self.options = options
         self.revision = revision
         self.schedule_name = schedule_name
         self.state = JobState.RUNNING
         self.ending: Ending | None = None
-        self._started = time.monotonic()
-        self._seconds: float | None = None
         self._supervisor = Supervisor(work, graph, options, self._reported.emit)
         self._reported.connect(self._on_reported, Qt.ConnectionType.QueuedConnection)
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the start, until the end."""
-        return time.monotonic() - self._started if self._seconds is None else self._seconds
 
     def run(self) -> None:
         """Supervises the process until it is gone; called on a pool thread."""
@@ -78,7 +69,6 @@ class Job(QObject):
     def _on_reported(self, report: Event | Ending) -> None:
         if isinstance(report, Ending):
             self.ending = report
-            self._seconds = time.monotonic() - self._started
             self._set_state(JobState.ENDED)
             self.ended.emit(report)
         else:
@@ -88,31 +78,18 @@ class Job(QObject):
 class Solver(QObject):
     """Starts jobs, one at a time, and ends them with the application."""
 
-    started = Signal(object)  # Job
-
     def __init__(self, parent: QObject, work: Work = solve) -> None:
         super().__init__(parent)
         self._work = work
         self._pool = QThreadPool(self)
         self._job: Job | None = None
 
-    @property
-    def job(self) -> Job | None:
-        """The running job, or the last one."""
-        return self._job
-
-    @property
-    def busy(self) -> bool:
-        """Whether a job runs."""
-        return self._job is not None and self._job.state is not JobState.ENDED
-
     def start(self, graph: Graph, options: SolveOptions, revision: int, schedule_name: str) -> Job:
-        """Starts a solve; what it found comes with the job's signals. The caller asks only when not `busy`."""
+        """Starts a solve; what it found comes with the job's signals. The one before must have ended."""
         if self._job is not None:
             self._job.deleteLater()
         job = Job(graph, options, revision, schedule_name, self._work, self)
         self._job = job
-        self.started.emit(job)
         self._pool.start(job.run)
         return job
 

@@ -88,6 +88,7 @@ class SolveProgress(QObject):
 
     def clear(self) -> None:
         """Back to the state before the first solve."""
+        self.running = False
         self._reset("No solve yet", Tone.MUTED)
 
     def start(self, schedule_name: str) -> None:
@@ -114,6 +115,12 @@ class SolveProgress(QObject):
             self.note = event.message
         self.changed.emit()
 
+    def show(self, result: SolveResult) -> None:
+        """An earlier solve, as its record tells it."""
+        self.finish(*describe(result), result)
+        self._seconds = result.seconds
+        self.changed.emit()
+
     def finish(self, headline: str, tone: Tone, result: SolveResult | None = None) -> None:
         """The solve has ended; with a result its own tables replace the running ones."""
         self._seconds = self.seconds
@@ -128,6 +135,7 @@ class SolveProgress(QObject):
     def _reset(self, headline: str, tone: Tone) -> None:
         self.headline, self.tone, self.bracket, self.note = headline, tone, "", ""
         self.stopping = False
+        self._seconds = 0.0
         self.trail.set_rows(())
         self.levels.set_rows(())
         self.changed.emit()

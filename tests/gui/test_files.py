@@ -1,0 +1,113 @@
+"""What is written is what is read, records included; nothing else in the folder changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import fake_solvers
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+from states import GRAPH, SCHEDULE, write_project
+
+from core.project.record import record_file
+from core.schedule.edits import move_op
+from core.solve.events import Level, LevelResult, SolveResult, Status, TrailEntry, Verdict
+from twill_gui.document.files import open_state, save_state
+from twill_gui.document.records import load_record
+from twill_gui.document.state import with_active, with_schedule
+from twill_gui.main_window import MainWindow
+
+RESULT = SolveResult(
+    Status.OPTIMAL,
+    6,
+    6,
+    (
+        TrailEntry(5, Verdict.INFEASIBLE, 0.25, "recurrence"),
+        TrailEntry(6, Verdict.FEASIBLE, 0.5, "cp-sat", "z3", 4),
+    ),
+    (LevelResult(Level.II, 6, 6, True), LevelResult(Level.HAND_OFFS, 1, 0, False, 64)),
+    1.5,
+    SCHEDULE,
+)
+
+
+def solved(folder: Path) -> Path:
+    """A project whose schedule was saved with its record."""
+    file = write_project(folder, None)
+    state = open_state(file).state
+    save_state(with_schedule(state, "main", SCHEDULE, RESULT), file, state)
+    return file
+
+
+def test_schedule_and_record_come_back(tmp_path: Path) -> None:
+    state = open_state(solved(tmp_path / "p")).state
+    assert state.active == state.project.active == "main"
+    assert state.variant.schedule == SCHEDULE
+    assert state.variant.result == replace(RESULT, schedule=None)
+
+
+def test_unchanged_schedules_are_not_written_again(tmp_path: Path) -> None:
+    file = solved(tmp_path / "p")
+    schedule = file.parent / "schedules" / "main.yaml"
+    schedule.write_text("# mine\n" + schedule.read_text())
+    state = open_state(file).state
+    save_state(state, file, state)
+    assert schedule.read_text().startswith("# mine\n")
+
+
+def test_an_edited_schedule_has_no_record(tmp_path: Path) -> None:
+    file = solved(tmp_path / "p")
+    state = open_state(file).state
+    save_state(with_schedule(state, "main", move_op(SCHEDULE, "b", 4)), file, state)
+    assert not record_file(file.parent / "schedules" / "main.yaml").exists()
+    assert open_state(file).state.variant.result is None
+
+
+def test_saving_elsewhere_takes_everything_along(tmp_path: Path) -> None:
+    file = solved(tmp_path / "p")
+    state = open_state(file).state
+    before = {path: path.read_bytes() for path in file.parent.rglob("*") if path.is_file()}
+    moved = save_state(state, tmp_path / "q" / "copy.yaml", state)
+    assert moved.project.file == tmp_path / "q" / "copy.yaml"
+    again = open_state(tmp_path / "q" / "copy.yaml").state
+    assert (again.variant, again.project.input.path) == (state.variant, state.project.input.path)
+    assert {path: path.read_bytes() for path in file.parent.rglob("*") if path.is_file()} == before
+
+
+def test_schedules_with_groups_of_their_own_have_graphs_of_their_own(tmp_path: Path) -> None:
+    file = solved(tmp_path / "p")
+    head = "schema: twill.project/1\nname: two ops\ninput: {graph: graph.yaml}\nactive: small\n"
+    small = "{file: schedules/small.yaml, groups: [{kind: compute, warps: 4, count: 1}]}"
+    file.write_text(f"{head}schedules:\n  main: schedules/main.yaml\n  small: {small}\n")
+    opened = open_state(file)
+    state = opened.state
+    assert state.active == "small" and state.variant.schedule is None
+    assert [group.count for group in state.variant.graph.groups] == [1]
+    assert [diagnostic.code for diagnostic in opened.diagnostics] == ["missing-schedule"]
+    shown = with_active(state, "main").variant
+    assert shown.schedule == SCHEDULE and shown.graph == GRAPH
+
+
+@pytest.mark.parametrize("text", ["", "[1, 2]", "schema: twill.record/1", "schema: twill.record/9\nstatus: optimal"])
+def test_a_damaged_record_is_no_record(tmp_path: Path, text: str) -> None:
+    (tmp_path / "main.record.yaml").write_text(text)
+    assert load_record(tmp_path / "main.yaml") is None
+
+
+def test_the_jobs_dock_shows_how_the_opened_schedule_was_proved(
+    bot: QtBot, open_window: Callable[..., MainWindow], tmp_path: Path
+) -> None:
+    window = open_window(solved(tmp_path / "p"), fake_solvers.quick)
+    assert window.progress.headline == "Optimal: II 6, proved"
+    assert [entry.by for entry in window.progress.trail.rows] == ["recurrence", "cp-sat"]
+    assert window.progress.seconds == 1.5
+    window.activateWindow()
+    bot.waitUntil(window.isActiveWindow)
+    bot.keyClick(window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
+    bot.waitUntil(lambda: not window.solving.busy, timeout=20_000)
+    assert window.progress.headline == "Optimal: II 2, proved"
+    window.document.undo_stack.undo()
+    assert window.progress.headline == "Optimal: II 6, proved"
