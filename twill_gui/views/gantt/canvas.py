@@ -11,10 +11,9 @@ from twill_gui.views.gantt.describe import op_tooltip
 from twill_gui.views.gantt.gestures import Hold, Pan, Range
 from twill_gui.views.gantt.layout import Bar
 from twill_gui.views.gantt.surface import Surface
-from twill_gui.views.timeline.axis import ZOOM_STEP, TimeAxis
+from twill_gui.views.timeline.axis import TimeAxis
+from twill_gui.views.timeline.wheel import pinch, wheel
 
-WHEEL_NOTCH = 120
-SCROLL_PX = 60
 HOLD_MS = 150
 
 
@@ -122,16 +121,7 @@ class Canvas(Surface):
             self.op_activated.emit(bar.op)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        delta = event.angleDelta()
-        steps = (delta.y() or delta.x()) / WHEEL_NOTCH
-        sideways = abs(delta.x()) > abs(delta.y())
-        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.axis.zoom(ZOOM_STEP**steps, self.axis.time(event.position().x()))
-        elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier or sideways:
-            self.axis.pan(-steps * SCROLL_PX / self.axis.scale)
-        else:
-            self.scroll_requested.emit(round(-steps * SCROLL_PX))
-        event.accept()
+        self.scroll_requested.emit(wheel(self.axis, self.axis.time(event.position().x()), event))
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
@@ -144,8 +134,7 @@ class Canvas(Surface):
             text = op_tooltip(self._content, bar.op) if bar and self._content else ""
             QToolTip.showText(event.globalPos(), text, self)
             return True
-        if isinstance(event, QNativeGestureEvent) and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
-            self.axis.zoom(1 + event.value(), self.axis.time(event.position().x()))
+        if isinstance(event, QNativeGestureEvent) and pinch(self.axis, self.axis.time(event.position().x()), event):
             return True
         return super().event(event)
 

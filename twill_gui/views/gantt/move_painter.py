@@ -32,7 +32,7 @@ def paint_move(
     move, trial, iteration = hold.move, hold.trial, hold.iteration
     for number, lane in enumerate(frame.layout.lanes):
         if lane.kind is LaneKind.GROUP:
-            _paint_window(painter, frame, number, move.windows[lane.name], move, iteration)
+            _paint_window(painter, frame, number, move.windows[lane.name], hold)
     if trial is None:
         return
     _fade_original(painter, frame, table, move.op)
@@ -56,7 +56,7 @@ def _reader(wait: Wait, op: str, iteration: int) -> int:
     return iteration if wait.dependence.target == op else iteration + wait.dependence.distance
 
 
-def _paint_window(painter: QPainter, frame: Frame, lane: int, window: Window, move: Move, iteration: int) -> None:
+def _paint_window(painter: QPainter, frame: Frame, lane: int, window: Window, hold: Hold) -> None:
     box = frame.lane_box(lane)
     if window.refusals:
         veil = QColor(frame.palette.lane)
@@ -66,11 +66,12 @@ def _paint_window(painter: QPainter, frame: Frame, lane: int, window: Window, mo
         _paint_reason(painter, frame, box, window.refusals[0].message)
         return
     if window.slack is not None and window.slack < 0:
-        _paint_reason(painter, frame, box, f"no start meets its dependences here: {-window.slack} cycles too few")
+        if hold.trial is None:  # afterwards the broken dependences say it themselves
+            _paint_reason(painter, frame, box, f"no start meets its dependences here: {-window.slack} cycles too few")
         return
     tint = QColor(frame.palette.legal_window)
     tint.setAlpha(60)
-    for start, end in _window_spans(frame, window, move, iteration):
+    for start, end in _window_spans(frame, window, hold.move, hold.iteration):
         place = frame.span(start, end, box.top(), box.height() - 1)
         painter.fillRect(place, tint)
         painter.setPen(QPen(QColor(frame.palette.legal_window), 2))

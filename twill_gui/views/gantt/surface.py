@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPaintEngine, QPainter, QPaintEvent, QPixmap, QResizeEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from core.graph.model import Dependence
@@ -22,11 +22,10 @@ from twill_gui.views.gantt.move_painter import paint_move
 from twill_gui.views.gantt.overlay import paint_cursor, paint_outlines, paint_range
 from twill_gui.views.gantt.rows import Metrics, Rows
 from twill_gui.views.timeline.axis import TimeAxis
+from twill_gui.views.timeline.painting import paints_shapes
 from twill_gui.views.timeline.text import TextCutter, small_font
 
 NOTHING_TO_SHOW = "No schedule yet"
-# Drawing into a file: shapes must stay shapes.
-_VECTOR_ENGINES = (QPaintEngine.Type.SVG, QPaintEngine.Type.Pdf, QPaintEngine.Type.Picture)
 
 
 class Surface(QWidget):
@@ -123,7 +122,7 @@ class Surface(QWidget):
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, NOTHING_TO_SHOW)
 
     def _paint_content(self, painter: QPainter, frame: Frame) -> None:
-        if painter.paintEngine().type() in _VECTOR_ENGINES:
+        if paints_shapes(painter):
             painter.setClipRect(self.rect())
             self._paint_still(painter, frame)
         else:

@@ -32,7 +32,8 @@ PHASE_NAMES = {Phase.PROLOGUE: "prologue", Phase.STEADY: "steady state", Phase.E
 class GanttView(QWidget):
     """Shows a judged schedule and emits what the user asks for; it changes nothing itself, not even the selection.
 
-    `tried` carries the schedule that the drag in progress would make, None when it is over. Times are cycles.
+    `tried` carries the schedule that the drag in progress would make, None when it is over. `layout_changed`: other
+    content, or folded and unrolled. Times are cycles.
     """
 
     move_requested = Signal(str, int, str)
@@ -41,6 +42,7 @@ class GanttView(QWidget):
     range_selected = Signal(int, int)
     hovered = Signal(str)
     tried = Signal(object)
+    layout_changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -262,6 +264,7 @@ class GanttView(QWidget):
             self.axis.set_content(layout.start, layout.end)
         self._fit_lanes_bar()
         self._describe()
+        self.layout_changed.emit()
 
     def _fit_lanes_bar(self) -> None:
         rows, room = self._canvas.rows, self._canvas.height()

@@ -1,0 +1,304 @@
+"""What the views under the chart share: its time axis, pixel for pixel, with headers at the left and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QScrollBar, QToolTip, QWidget
+
+from core.graph.model import Graph
+from core.schedule.model import Schedule
+from twill_gui.palette import LIGHT, ViewPalette
+from twill_gui.views.gantt.layout import GanttMode
+from twill_gui.views.gantt.view import GanttView
+from twill_gui.views.timeline.axis import TimeAxis
+from twill_gui.views.timeline.painting import paints_shapes
+from twill_gui.views.timeline.row_header import HEADER_WIDTH, HeaderStyle, RowHeader, paint_row_header
+from twill_gui.views.timeline.span import TimeScale, TimeSpan
+from twill_gui.views.timeline.text import TextCutter, title_font
+from twill_gui.views.timeline.ticks import tick_step, ticks
+from twill_gui.views.timeline.wheel import wheel
+
+TICK_PX = 90
+OUTSIDE_ALPHA = 26
+
+
+class LinkedPlot(QWidget):
+    """Rows over time. Linked to a chart it shows what the chart shows, also while an op is dragged there, and lines
+    up with it wherever the two overlap on the screen; alone it shows one interval.
+
+    Subclasses give the rows: `build_rows`, `paint_row`, `op_at` and `describe_at`.
+    """
+
+    selection_requested = Signal(object)
+
+    def __init__(self, name: str, least_row: int, most_row: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setMouseTracking(True)
+        self.setAccessibleName(name)
+        self.setMinimumHeight(least_row)
+        self.view_palette = LIGHT
+        self.selection: frozenset[str] = frozenset()
+        self._name = name
+        self._least_row, self._most_row = least_row, most_row
+        self._gantt: GanttView | None = None
+        self._axis = TimeAxis(self)
+        self._shown: tuple[Graph, Schedule] | None = None
+        self._tried: Schedule | None = None
+        self._span = TimeSpan(0, 1)
+        self._headers: Sequence[RowHeader] = ()
+        self._still: QPixmap | None = None
+        self._scroll_bar = QScrollBar(Qt.Orientation.Vertical, self)
+        self._scroll_bar.setAccessibleName(f"Rows of {name}")
+        self._scroll_bar.valueChanged.connect(self.repaint_all)
+        self._follow(self._axis)
+
+    # For subclasses
+
+    def build_rows(self, graph: Graph, schedule: Schedule, span: TimeSpan) -> Sequence[RowHeader]:
+        """Takes what is to be shown; returns the rows' headers."""
+        raise NotImplementedError
+
+    def clear_rows(self) -> None:
+        """Forgets all rows."""
+        raise NotImplementedError
+
+    def paint_row(self, painter: QPainter, row: int, box: QRectF, scale: TimeScale) -> None:
+        """Paints a row into its box, which ends at the plot's edges."""
+        raise NotImplementedError
+
+    def op_at(self, row: int, box: QRectF, time: float, y: float) -> str | None:
+        """The op shown at a point of a row."""
+        raise NotImplementedError
+
+    def describe_at(self, row: int, time: float) -> str:
+        """A tooltip (HTML) for a time of a row."""
+        raise NotImplementedError
+
+    # What is shown
+
+    def link_to(self, gantt: GanttView) -> None:
+        """Shares the time axis of a chart, its mode and its drags."""
+        self._gantt = gantt
+        self._axis.changed.disconnect(self.repaint_all)
+        self._axis.cursor_changed.disconnect(self.update)
+        self._axis = gantt.axis
+        self._follow(self._axis)
+        gantt.layout_changed.connect(self._rebuild)
+        gantt.tried.connect(self._try)
+        self._rebuild()
+
+    def set_content(self, graph: Graph, schedule: Schedule) -> None:
+        """Shows a schedule that fits its graph."""
+        self._shown, self._tried = (graph, schedule), None
+        self._rebuild()
+
+    def clear(self) -> None:
+        """Shows nothing."""
+        self._shown = self._tried = None
+        self._rebuild()
+
+    def set_selection(self, ops: frozenset[str]) -> None:
+        """The selected ops."""
+        self.selection = ops
+        self.repaint_all()
+
+    def set_palette(self, palette: ViewPalette) -> None:
+        """Light or dark colours."""
+        self.view_palette = palette
+        self.repaint_all()
+
+    def repaint_all(self) -> None:
+        """Paints everything anew."""
+        self._still = None
+        self.update()
+
+    def time_scale(self) -> TimeScale:
+        """Where the plot is and which time it shows: under the chart's canvas if the two overlap by more than half
+        on the screen, else the same range of time between header and scroll bar."""
+        axis, bar = self._axis, self._scroll_bar.sizeHint().width()
+        room = self.width() - HEADER_WIDTH - bar
+        if self._gantt is not None and self._gantt.window() is self.window():
+            canvas = self._gantt.canvas
+            left = canvas.mapTo(self.window(), QPoint()).x() - self.mapTo(self.window(), QPoint()).x()
+            right = min(left + canvas.width(), self.width() - bar)
+            if left >= HEADER_WIDTH // 2 and right - left > canvas.width() / 2:
+                return TimeScale(left, right, axis.start, axis.scale)
+        return TimeScale(HEADER_WIDTH, self.width() - bar, axis.start, max(room, 1) / (axis.end - axis.start))
+
+    def row_box(self, row: int, scale: TimeScale) -> QRectF:
+        """The box of a row between the plot's edges."""
+        height = self._row_height()
+        return QRectF(scale.left, row * height - self._scroll_bar.value(), scale.right - scale.left, height)
+
+    # Events
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        width = self._scroll_bar.sizeHint().width()
+        self._scroll_bar.setGeometry(self.width() - width, 0, width, self.height())
+        if self._gantt is None:
+            self._axis.set_width(self.width() - HEADER_WIDTH - width)
+        self._fit_scroll_bar()
+        self.repaint_all()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        pixels = wheel(self._axis, self.time_scale().time(event.position().x()), event)
+        self._scroll_bar.setValue(self._scroll_bar.value() + pixels)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._axis.set_cursor(self.time_scale().time(event.position().x()))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() != Qt.MouseButton.LeftButton or not self._headers:
+            return
+        op = self._op_under(event.position())
+        toggle = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        if op is not None:
+            self.selection_requested.emit(self.selection ^ {op} if toggle else frozenset({op}))
+        elif not toggle:
+            self.selection_requested.emit(frozenset())
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._axis.set_cursor(None)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self._tooltip(event.pos()), self)
+            return True
+        return super().event(event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        scale = self.time_scale()
+        with QPainter(self) as painter:
+            if paints_shapes(painter):
+                self._paint_still(painter, scale)
+            else:
+                painter.drawPixmap(0, 0, self._still_picture(scale))
+            if self._axis.cursor is not None and self._headers:
+                x = round(scale.x(self._axis.cursor))
+                painter.setPen(QPen(QColor(self.view_palette.cursor), 1))
+                painter.drawLine(QLineF(x, 0, x, self.height()))
+
+    # Inside
+
+    def _follow(self, axis: TimeAxis) -> None:
+        axis.changed.connect(self.repaint_all)
+        axis.cursor_changed.connect(self.update)
+
+    def _try(self, schedule: Schedule | None) -> None:
+        self._tried = schedule
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        if self._shown is None:
+            self._headers = ()
+            self.clear_rows()
+        else:
+            graph, schedule = self._shown
+            self._span = self._chart_span() or TimeSpan(0, schedule.ii)
+            if self._gantt is None:
+                self._axis.set_content(0, schedule.ii)
+            self._headers = self.build_rows(graph, self._tried or schedule, self._span)
+        self.setAccessibleDescription("; ".join(header.tooltip for header in self._headers))
+        self._fit_scroll_bar()
+        self.repaint_all()
+
+    def _chart_span(self) -> TimeSpan | None:
+        """The time that the chart covers, if it shows the same schedule."""
+        content = self._gantt.content if self._gantt else None
+        if content is None or self._shown is None or content.schedule is not self._shown[1]:
+            return None
+        layout = content.layout
+        iterations = layout.iterations if layout.mode is GanttMode.UNROLLED else None
+        return TimeSpan(layout.start, layout.end, iterations)
+
+    def _row_height(self) -> int:
+        count = max(len(self._headers), 1)
+        return min(max(self.height() // count, self._least_row), self._most_row)
+
+    def _fit_scroll_bar(self) -> None:
+        self._scroll_bar.setPageStep(self.height())
+        self._scroll_bar.setSingleStep(self._least_row // 2)
+        self._scroll_bar.setRange(0, max(len(self._headers) * self._row_height() - self.height(), 0))
+        self._scroll_bar.setVisible(self._scroll_bar.maximum() > 0)
+
+    def _row_at(self, y: float) -> int | None:
+        row = int((y + self._scroll_bar.value()) // self._row_height())
+        return row if 0 <= row < len(self._headers) else None
+
+    def _op_under(self, position: QPointF) -> str | None:
+        row, scale = self._row_at(position.y()), self.time_scale()
+        if row is None or not scale.left <= position.x() < scale.right:
+            return None
+        return self.op_at(row, self.row_box(row, scale), scale.time(position.x()), position.y())
+
+    def _tooltip(self, position: QPoint) -> str:
+        row, scale = self._row_at(position.y()), self.time_scale()
+        if row is None:
+            return ""
+        if position.x() < scale.left:
+            return self._headers[row].tooltip
+        time = scale.time(position.x())
+        return self.describe_at(row, time) if self._span.start <= time < self._span.end else ""
+
+    def _still_picture(self, scale: TimeScale) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        if self._still is None or self._still.devicePixelRatio() != ratio:
+            self._still = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
+            self._still.setDevicePixelRatio(ratio)
+            with QPainter(self._still) as painter:
+                self._paint_still(painter, scale)
+        return self._still
+
+    def _paint_still(self, painter: QPainter, scale: TimeScale) -> None:
+        palette = self.view_palette
+        painter.fillRect(self.rect(), QColor(palette.window))
+        painter.fillRect(QRectF(0, 0, scale.left, self.height()), QColor(palette.header))
+        painter.setPen(QColor(palette.muted_text))
+        if not self._headers:
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, "Nothing to show")
+            return
+        fonts = TextCutter(title_font(self.font())), TextCutter(self.font())
+        style = HeaderStyle(palette, *fonts, self.devicePixelRatioF())
+        for row, header in enumerate(self._headers):
+            box = self.row_box(row, scale)
+            if box.bottom() <= 0 or box.top() >= self.height():
+                continue
+            painter.save()
+            painter.setClipRect(box)
+            self._paint_ground(painter, row, box, scale)
+            self.paint_row(painter, row, box, scale)
+            painter.restore()
+            paint_row_header(painter, QRectF(0, box.top(), scale.left, box.height()), header, style)
+            painter.drawLine(QLineF(box.left(), box.bottom() - 0.5, box.right(), box.bottom() - 0.5))
+        painter.drawLine(QLineF(scale.left - 0.5, 0, scale.left - 0.5, self.height()))
+
+    def _paint_ground(self, painter: QPainter, row: int, box: QRectF, scale: TimeScale) -> None:
+        palette = self.view_palette
+        painter.fillRect(box, QColor(palette.lane_alternate if row % 2 else palette.lane))
+        start, end = scale.time(scale.left), scale.time(scale.right)
+        painter.setPen(QPen(QColor(palette.grid), 1))
+        for time in ticks(start, end, tick_step(end - start, box.width() / TICK_PX)):
+            x = round(scale.x(time)) + 0.5
+            painter.drawLine(QLineF(x, box.top(), x, box.bottom()))
+        tint = QColor(palette.band)
+        tint.setAlpha(OUTSIDE_ALPHA)
+        for first, last in ((start, self._span.start), (self._span.end, end)):
+            if last > first:
+                left, right = scale.clipped_x(first), scale.clipped_x(last)
+                painter.fillRect(QRectF(left, box.top(), right - left, box.height()), tint)
