@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 from core.commands.crash import crash_note
-from core.diagnostics import Diagnostic, InputError
+from core.diagnostics import Diagnostic, InputError, error
 
 
 class ExitCode(IntEnum):
@@ -71,6 +73,16 @@ def _answer_one(name: str, answer: Callable[[str], Answer]) -> Answer:
         note = crash_note(fault)
         print(note, file=sys.stderr)
         return Answer({"input": name, "error": note}, "", ExitCode.INTERNAL)
+
+
+@contextmanager
+def writing(path: Path) -> Generator[None]:
+    """Turns a write that fails into an InputError on `path`."""
+    try:
+        yield
+    except OSError as fault:
+        reason = fault.strerror or type(fault).__name__
+        raise error("cannot-write", f"cannot write the file: {reason}", file=str(path)) from fault
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

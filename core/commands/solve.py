@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.commands.answers import Answer, ExitCode, UsageError, answer_each
+from core.commands.answers import Answer, ExitCode, UsageError, answer_each, writing
 from core.commands.inputs import open_input
 from core.commands.solution import solution_document, solution_text
 from core.graph.model import Graph
@@ -42,7 +42,8 @@ def run(arguments: argparse.Namespace) -> ExitCode:
         document = solution_document(graph, result)
         file = outputs.get(name)
         if file is not None and result.schedule is not None:
-            save_solution(result, options, file, _conditions(arguments))
+            with writing(file):
+                save_solution(result, options, file, _conditions(arguments))
             document["schedule_file"] = file.as_posix()
         return Answer(
             {"input": name, **document}, solution_text(graph, result, file), _CODES[result.status], opened.diagnostics

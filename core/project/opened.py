@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.diagnostics import Diagnostic, InputError, Severity
+from core.graph.fuse import AUTOMATIC_FROM, Fusion, fuse
 from core.graph.model import Graph, GroupKind, Pin
 from core.graph.read import load_graph, suggest
 from core.ir.model import Loop, Module
@@ -19,15 +20,19 @@ from core.machine.load import find_machine, machine_names
 from core.machine.model import Machine
 from core.project.defaults import MACHINES, default_groups
 from core.project.loop_choice import choose_loop
-from core.project.model import InputKind, Project
+from core.project.model import Fuse, InputKind, Project
 from core.project.variations import with_costs
 
 
 @dataclass(frozen=True, slots=True)
 class OpenProject:
-    """What a project stands for. `module`, `loop` and `tiles` are None for a graph file; `machine` is None where a
-    graph file's own numbers are used. `sources`: where each op's costs come from, empty for a graph file.
-    `diagnostics`: warnings, also for pins and overrides that no longer match."""
+    """What a project stands for.
+
+    `module`, `loop` and `tiles` are None for a graph file; `machine` is None where a graph file's own numbers are used.
+    `sources`: where each op's costs come from, empty for a graph file. `fusion`: how blocks of the graph stand for
+    several tile ops, None if fusion is off or the loop is small. `diagnostics`: warnings and notes, also on pins and
+    overrides that no longer match.
+    """
 
     project: Project
     graph: Graph
@@ -36,6 +41,7 @@ class OpenProject:
     tiles: TileLoop | None = None
     machine: Machine | None = None
     sources: Mapping[str, CostSource] = field(default_factory=dict[str, CostSource])
+    fusion: Fusion | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -68,7 +74,12 @@ def _open_ttgir(project: Project) -> OpenProject:
     built = _build(project, tiles, machine)
     graph = replace(built.graph, pins=_matching_pins(project, built.graph))
     notes = (*notes, *_target_notes(project, module, machine), *built.diagnostics, *_lost(project, graph))
-    return OpenProject(project, graph, module, loop, tiles, machine, built.sources, notes)
+    fusion = None
+    if project.transform.fuse is Fuse.AUTO and len(graph.ops) >= AUTOMATIC_FROM:
+        fusion = fuse(graph)
+        graph = fusion.graph
+        notes = (*notes, *_fusion_notes(project, fusion))
+    return OpenProject(project, graph, module, loop, tiles, machine, built.sources, fusion, notes)
 
 
 def _tiles(project: Project, module: Module, loop: Loop) -> TileLoop:
@@ -88,6 +99,14 @@ def _build(project: Project, tiles: TileLoop, machine: Machine) -> BuiltGraph:
     needed = max((op.needs_warps for op in built.graph.ops.values() if op.variable_latency), default=1)
     wide = [replace(group, warps=max(group.warps, needed)) if group.variable_latency else group for group in groups]
     return build(wide)
+
+
+def _fusion_notes(project: Project, fusion: Fusion) -> Iterator[Diagnostic]:
+    if fusion.blocks:
+        parts = sum(len(block) for block in fusion.blocks.values())
+        message = f"{parts} small ops are fused into {len(fusion.blocks)} blocks; what is proved holds with them fused"
+        hint = "to schedule each op by itself: transform: {fuse: 'off'}"
+        yield project.diagnostic(Severity.NOTE, "fused", message, ("transform",), hint=hint)
 
 
 def _target_notes(project: Project, module: Module, machine: Machine) -> Iterator[Diagnostic]:

@@ -162,9 +162,8 @@ def _check_graph_input(source: YamlSource, model: ProjectDocument) -> None:
     for key in ("function", "loop"):
         if getattr(model.input, key) is not None:
             raise source.error("bad-value", f"input: '{key}' goes with 'ttgir'", ("input", key), of_key=True)
-    if model.transform.subtile is not None:
-        path = ("transform", "subtile")
-        raise source.error("bad-value", "transform: 'subtile' needs a TTGIR input", path, of_key=True)
+    if "transform" in model.model_fields_set:
+        raise source.error("bad-value", "'transform' needs a TTGIR input", ("transform",), of_key=True)
 
 
 def _check_groups(source: YamlSource, model: ProjectDocument) -> None:

@@ -1,0 +1,113 @@
+"""`twill export` and `twill check` of a project with text: files that read back."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from core.cli import main
+from core.export.ttgir import read_annotations
+from core.ir.source import load_module
+from core.project.load import load_project
+from core.project.opened import open_project
+from core.resources import data_folder
+from core.schedule.metrics import stages
+from core.schedule.read import load_schedule
+
+SCHEDULE = """\
+schema: twill.schedule/1
+ii: 1024
+groups: {load: {kind: load, grant: 24}, compute: {kind: compute, grant: 160}}
+ops:
+  descriptor_load.0: {start: 0, group: load}
+  descriptor_load.1: {start: 300, group: load}
+  warp_group_dot.0: {start: 1100, group: compute}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A copy of the Hopper GEMM project with a schedule of known places."""
+    folder = tmp_path / "gemm"
+    shutil.copytree(data_folder("projects") / "gemm_hopper", folder)
+    (folder / "schedules" / "mine.yaml").parent.mkdir(exist_ok=True)
+    (folder / "schedules" / "mine.yaml").write_text(SCHEDULE)
+    text = (folder / "project.yaml").read_text()
+    (folder / "project.yaml").write_text(
+        text.replace("main: schedules/main", "mine: schedules/mine").replace("main", "mine")
+    )
+    return folder
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
+    code = main([str(argument) for argument in arguments])
+    output = capsys.readouterr()
+    return code, output.out, output.err
+
+
+def test_schedule_by_name_by_file_and_the_active_one(capsys: pytest.CaptureFixture[str], project: Path) -> None:
+    answers = [
+        run(capsys, "check", "--json", project),
+        run(capsys, "check", "--json", project, "--schedule", "mine"),
+        run(capsys, "check", "--json", project, "--schedule", project / "schedules" / "mine.yaml"),
+    ]
+    assert answers[0] == answers[1] == answers[2]
+    assert answers[0][0] == 0
+    assert json.loads(answers[0][1])["legal"] is True
+
+
+def test_schedule_that_names_ops_that_are_not_there(capsys: pytest.CaptureFixture[str], project: Path) -> None:
+    file = project / "schedules" / "mine.yaml"
+    file.write_text(SCHEDULE.replace("warp_group_dot.0", "warp_group_dot.1"))
+    code, out, err = run(capsys, "check", project)
+    assert (code, out) == (3, "")
+    assert f"{file}:7:3: error: the graph has no op 'warp_group_dot.1'" in err
+    assert "did you mean 'warp_group_dot.0'?" in err
+
+
+def test_missing_schedule_file(capsys: pytest.CaptureFixture[str], project: Path) -> None:
+    code, out, err = run(capsys, "check", project, "--schedule", "nowhere.yaml")
+    assert (code, out) == (3, "")
+    assert err.startswith("nowhere.yaml: error: cannot read the file")
+
+
+def test_ttgir_reads_back(capsys: pytest.CaptureFixture[str], project: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out" / "annotated.ttgir"
+    code, out, _ = run(capsys, "export", "--json", project, "--format", "ttgir", "-o", output)
+    assert (code, json.loads(out)) == (0, {"files": [str(output)], "warnings": [], "holes": []})
+    opened = open_project(load_project(project))
+    again = open_project(load_project(output, machine="h100"))
+    assert again.graph.ops == opened.graph.ops
+    module = load_module(output)
+    schedule = load_schedule(project / "schedules" / "mine.yaml", opened.graph)
+    assert read_annotations(module, module.loops[0]).ops == schedule.ops
+
+
+def test_trace_and_json(capsys: pytest.CaptureFixture[str], project: Path, tmp_path: Path) -> None:
+    schedule = load_schedule(project / "schedules" / "mine.yaml", open_project(load_project(project)).graph)
+    for wanted in ("trace", "json"):
+        assert run(capsys, "export", project, "--format", wanted, "-o", tmp_path / wanted)[0] == 0
+    trace = json.loads((tmp_path / "trace").read_text())
+    assert trace["otherData"]["iterations"] > stages(schedule)
+    bundle = json.loads((tmp_path / "json").read_text())
+    assert bundle["check"]["legal"] is True
+    assert bundle["schedule"]["ii"] == 1024
+
+
+def test_graph_files_have_no_text_to_annotate(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    kernels = Path(__file__).parents[2] / "data" / "cases" / "kernels"
+    arguments = ("--schedule", kernels / "schedules" / "gemm.yaml", "--format", "ttgir", "-o", tmp_path / "x")
+    code, out, err = run(capsys, "export", kernels / "gemm.yaml", *arguments)
+    assert (code, out) == (2, "")
+    assert "TTGIR" in err
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_place_that_cannot_be_written(capsys: pytest.CaptureFixture[str], project: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    code, out, err = run(capsys, "export", project, "--format", "json", "-o", tmp_path / "file" / "x.json")
+    assert (code, out) == (3, "")
+    assert "cannot write" in err
