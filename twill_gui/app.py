@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from twill_gui.theme import Theme
 
-SCREENSHOT_SIZE = (1600, 1000)
+FIRST_SIZE = (1600, 1000)
 EXIT_OK, EXIT_NOT_WRITTEN, EXIT_BAD_INPUT, EXIT_INTERNAL = 0, 2, 3, 70
 
 
@@ -52,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--theme", choices=("system", "light", "dark"), help="override the chosen theme for this run")
     parser.add_argument("--dark", dest="theme", action="store_const", const="dark", help="the same as --theme dark")
     parser.add_argument("--scale", type=float, metavar="FACTOR", help="device pixels per pixel, e.g. 2")
-    parser.add_argument("--size", type=_size, default=SCREENSHOT_SIZE, metavar="WxH", help="of the picture")
+    parser.add_argument("--size", type=_size, default=FIRST_SIZE, metavar="WxH", help="of the picture")
     return parser
 
 
@@ -64,6 +64,8 @@ def _size(text: str) -> tuple[int, int]:
 
 
 def _run(app: QApplication, options: argparse.Namespace) -> int:
+    from PySide6.QtCore import QSize
+
     from twill_gui.crash import report_crashes
     from twill_gui.main_window import MainWindow
     from twill_gui.settings import Settings, recovery_folder
@@ -73,6 +75,9 @@ def _run(app: QApplication, options: argparse.Namespace) -> int:
     appearance = Appearance(app, _theme(options) or settings.theme)
     window = MainWindow(appearance, settings, recovery_folder())
     report_crashes(window)
+    available = window.screen().availableSize()
+    window.resize(QSize(*FIRST_SIZE).boundedTo(available))
+    window.dock_layout.reset()
     window.dock_layout.restore(settings)
     window.show()
     window.files.offer_recovery()
@@ -98,6 +103,7 @@ def _take_picture(app: QApplication, options: argparse.Namespace) -> int:
         window = MainWindow(appearance, Settings(folder / "window.ini"), folder)
         crashes = report_crashes(window)
         window.resize(*options.size)
+        window.dock_layout.reset()
         window.show()
         opened = options.input is None or window.files.open(options.input, ask=False)
         for _ in range(_SETTLING_ROUNDS):

@@ -22,7 +22,8 @@ _PLACES: Mapping[str, tuple[Qt.DockWidgetArea, int]] = {  # area, and share of i
     "Reservation": (_BOTTOM, 200),
     "Liveness": (_BOTTOM, 260),
 }
-_WIDTHS = {"Project": 290, "Inspector": 320}
+_WIDTHS = {"Project": 300, "Inspector": 320}
+_LOW = 860
 
 
 class DockLayout:
@@ -37,20 +38,13 @@ class DockLayout:
         window.setCorner(Qt.Corner.BottomLeftCorner, _LEFT)
         window.setCorner(Qt.Corner.BottomRightCorner, _RIGHT)
         self._docks: dict[str, QDockWidget] = {}
-        for title, (area, _) in _PLACES.items():
+        for title in _PLACES:
             dock = QDockWidget(title, window)
             dock.setObjectName(title)
             dock.setWidget(views[title])
-            window.addDockWidget(area, dock, Qt.Orientation.Vertical)
             self._docks[title] = dock
-        widths = [self._docks[title] for title in _WIDTHS]
-        window.resizeDocks(widths, list(_WIDTHS.values()), Qt.Orientation.Horizontal)
-        for area in (_LEFT, _RIGHT, _BOTTOM):
-            column = [title for title, place in _PLACES.items() if place[0] is area]
-            heights = [_PLACES[title][1] for title in column]
-            window.resizeDocks([self._docks[title] for title in column], heights, Qt.Orientation.Vertical)
-        self._first = window.saveState()
         self._hidden_state: QByteArray | None = None
+        self._arrange()
 
     @property
     def docks(self) -> Sequence[QDockWidget]:
@@ -70,8 +64,11 @@ class DockLayout:
             dock.toggleViewAction().setEnabled(shown)
 
     def reset(self) -> None:
-        """As at the first start."""
-        self._apply(self._first)
+        """As at the first start, for the present size of the window."""
+        hidden = self._hidden_state is not None
+        self._hidden_state = None
+        self._arrange()
+        self.set_shown(not hidden)
 
     def save(self, settings: Settings) -> None:
         """Remembers geometry and docks."""
@@ -84,6 +81,22 @@ class DockLayout:
             geometry, state = settings.layout
             self._window.restoreGeometry(geometry)
             self._apply(state)
+
+    def _arrange(self) -> None:
+        """One above the other; in a low window those below the chart are tabs."""
+        window, docks = self._window, self._docks
+        for title, (area, _) in _PLACES.items():
+            window.addDockWidget(area, docks[title], Qt.Orientation.Vertical)
+            docks[title].setFloating(False)
+            docks[title].show()
+        if window.height() < _LOW:
+            window.tabifyDockWidget(docks["Liveness"], docks["Reservation"])
+            docks["Liveness"].raise_()
+        window.resizeDocks([docks[title] for title in _WIDTHS], list(_WIDTHS.values()), Qt.Orientation.Horizontal)
+        for area in (_LEFT, _RIGHT, _BOTTOM):
+            column = [title for title, place in _PLACES.items() if place[0] is area]
+            heights = [_PLACES[title][1] for title in column]
+            window.resizeDocks([docks[title] for title in column], heights, Qt.Orientation.Vertical)
 
     def _apply(self, state: QByteArray) -> None:
         if self._hidden_state is None:

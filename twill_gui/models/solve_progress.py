@@ -32,32 +32,35 @@ _STATUSES = {
     Status.INFEASIBLE: ("Infeasible up to the limit, proved", Tone.BAD),
     Status.UNKNOWN: ("No answer within the limit", Tone.WARNING),
 }
+
+
+def _how_decided(entry: TrailEntry) -> str:
+    parts = [f"decided by {entry.by}"]
+    if entry.confirmed_by:
+        parts.append(f"confirmed by {entry.confirmed_by}")
+    if entry.horizon is not None:
+        parts.append(f"{entry.horizon} stages searched")
+    return ", ".join(parts)
+
+
 _TRAIL = (
     Column[TrailEntry]("II", lambda entry: str(entry.ii), numeric=True),
     Column[TrailEntry](
         "Verdict", lambda entry: _VERDICTS[entry.verdict][0], tone=lambda entry: _VERDICTS[entry.verdict][1]
     ),
     Column[TrailEntry](
-        "By",
-        lambda entry: entry.by + (f" + {entry.confirmed_by}" if entry.confirmed_by else ""),
-        tip=lambda entry: f"confirmed by {entry.confirmed_by}" if entry.confirmed_by else entry.by,
-    ),
-    Column[TrailEntry](
-        "Stages",
-        lambda entry: "" if entry.horizon is None else str(entry.horizon),
-        numeric=True,
-        tip=lambda _: "number of stages searched",
+        "By", lambda entry: entry.by + (f" + {entry.confirmed_by}" if entry.confirmed_by else ""), tip=_how_decided
     ),
     Column[TrailEntry]("Seconds", lambda entry: f"{entry.seconds:.2f}", numeric=True),
 )
 _LEVELS = (
     Column[LevelResult]("Objective", lambda level: level.name.value.replace("_", "-")),
     Column[LevelResult]("Value", lambda level: str(level.value), numeric=True),
-    Column[LevelResult]("Bound", lambda level: str(level.bound), numeric=True),
     Column[LevelResult](
-        "State",
-        lambda level: "\N{CHECK MARK} proved" if level.proved else "gap",
+        "Proof",
+        lambda level: "\N{CHECK MARK} least" if level.proved else f"\N{GREATER-THAN OR EQUAL TO} {level.bound}",
         tone=lambda level: Tone.GOOD if level.proved else Tone.WARNING,
+        tip=lambda level: "proved least" if level.proved else f"proved to be at least {level.bound}",
     ),
 )
 

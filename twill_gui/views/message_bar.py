@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from core.diagnostics import Severity
@@ -106,6 +107,10 @@ class _Row(QFrame):
             layout.addWidget(button)
         layout.addWidget(self.close_button)
         self.set_colors(colors)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.setMinimumHeight(self.heightForWidth(self.width()))  # a layout would rather cut wrapped text
 
     def set_colors(self, colors: Colors) -> None:
         tint = {

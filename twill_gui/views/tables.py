@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QAbstractItemModel, Qt
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 
 def compact_table(model: QAbstractItemModel, name: str) -> QTableView:
-    """A read-only table of whole rows, as high as its font needs, its last column taking the rest of the width."""
+    """A read-only table of whole rows, as high as its font needs; columns as wide as their content, the last one taking
+    the rest."""
     table = QTableView()
     table.setModel(model)
     table.setAccessibleName(name)
@@ -21,7 +22,13 @@ def compact_table(model: QAbstractItemModel, name: str) -> QTableView:
     vertical.hide()
     vertical.setDefaultSectionSize(table.fontMetrics().height() + 6)
     horizontal = table.horizontalHeader()
-    horizontal.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    horizontal.setStretchLastSection(True)
     horizontal.setHighlightSections(False)
+
+    def fit() -> None:
+        table.resizeColumnsToContents()
+        horizontal.setStretchLastSection(True)
+
+    model.modelReset.connect(fit)
+    model.rowsInserted.connect(fit)
+    fit()
     return table
