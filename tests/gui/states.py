@@ -7,6 +7,7 @@ from pathlib import Path
 from core.graph.model import Block, Dependence, Graph, GroupKind, InOrderIssue, Limits, Op, RegisterFile, Rules
 from core.graph.write import dump_graph
 from core.project.model import Input, InputKind, Project
+from core.project.opened import OpenProject
 from core.schedule.model import Placement, Schedule, ScheduledGroup
 from core.schedule.write import dump_schedule
 from twill_gui.document.state import ProjectState, Variant
@@ -32,7 +33,8 @@ SCHEDULE = Schedule(
 def state(schedule: Schedule | None = SCHEDULE, file: Path | None = None) -> ProjectState:
     """A project with the schedules `main` and `spare`, both the same, the first shown."""
     project = Project(name=GRAPH.name, input=Input(InputKind.GRAPH, Path("graph.yaml")), file=file)
-    return ProjectState(project, {"main": Variant(GRAPH, schedule), "spare": Variant(GRAPH, schedule)}, "main")
+    opened = OpenProject(project, GRAPH)
+    return ProjectState(project, {"main": Variant(opened, schedule), "spare": Variant(opened, schedule)}, "main")
 
 
 def write_project(folder: Path, schedule: Schedule | None = SCHEDULE) -> Path:

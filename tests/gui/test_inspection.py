@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from states import GRAPH, SCHEDULE
+from states import GRAPH, SCHEDULE, state
 
 from core.schedule.bounds import bounds
 from core.schedule.check import check
@@ -49,7 +49,7 @@ def test_slack_is_what_the_judge_finds_missing() -> None:
 
 def test_an_op_lists_its_violations_and_what_it_waits_for() -> None:
     late = move_op(SCHEDULE, "b", 1)
-    sections = op_sections(GRAPH, late, check(GRAPH, late), "b")
+    sections = op_sections(state().variant.opened, late, check(GRAPH, late), "b")
     assert [(d.name, d.value) for d in section(sections, "Violations").details] == [("dependence", "needs 3, has 1")]
     [waits] = section(sections, "Waits for").details
     assert (waits.target, waits.value, waits.tone) == ("a", "3 cycles, 2 short", Tone.BAD)

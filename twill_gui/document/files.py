@@ -45,20 +45,19 @@ def open_state(path: Path, loop: int | None = None) -> Opened:
     diagnostics = list(shown.diagnostics)
     variants: dict[str, Variant] = {}
     for name, entry in project.schedules.items():
-        graph = shown.graph
-        schedule = result = None
+        opened, schedule, result = shown, None, None
         try:
-            graph = loops.opened(name).graph
+            opened = loops.opened(name)
             if entry.file.exists():
-                schedule = load_schedule(entry.file, graph)
+                schedule = load_schedule(entry.file, opened.graph)
                 result = load_record(entry.file)
             else:
                 diagnostics.append(_missing(project, name, entry.file))
         except InputError as fault:
             diagnostics += [replace(d, severity=Severity.WARNING) for d in fault.diagnostics]
-        variants[name] = Variant(graph, schedule, result)
+        variants[name] = Variant(opened, schedule, result)
     if not variants:
-        variants[DEFAULT_SCHEDULE] = Variant(shown.graph)
+        variants[DEFAULT_SCHEDULE] = Variant(shown)
     state = ProjectState(project, variants, project.active or next(iter(variants)))
     return Opened(state, tuple(diagnostics), _candidates(project, shown))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core.graph.model import Graph, Pin
 from core.project.model import Project
+from core.project.opened import OpenProject
 from core.schedule.model import Schedule
 from core.solve.events import SolveResult
 from core.yaml_source import YamlSource
@@ -32,15 +33,20 @@ EVERYTHING = Change.PROJECT | Change.GRAPH | Change.SCHEDULE | Change.SCHEDULES
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A named schedule with the graph it is for (its own groups and transform), and the solve that made it.
+    """A named schedule with the loop it is for (its own groups and transform), and the solve that made it.
 
     `schedule` is None until there is one. `result` is None if the user made the schedule; if it was read from the
     record beside a file, it has no schedule of its own.
     """
 
-    graph: Graph
+    opened: OpenProject
     schedule: Schedule | None = None
     result: SolveResult | None = None
+
+    @property
+    def graph(self) -> Graph:
+        """The graph it is a schedule of."""
+        return self.opened.graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +109,7 @@ def with_pin(state: ProjectState, op: str, pin: Pin | None) -> ProjectState:
     """The state with the op pinned in every graph that has it, or not pinned any more."""
     pins = {name: old for name, old in state.project.pins.items() if name != op}
     project = replace(state.project, pins={**pins, op: pin} if pin else pins)
-    variants = {
-        name: replace(variant, graph=_pinned(variant.graph, op, pin)) for name, variant in state.variants.items()
-    }
+    variants = {name: _pinned(variant, op, pin) for name, variant in state.variants.items()}
     return replace(state, project=project, variants=variants)
 
 
@@ -125,8 +129,10 @@ def _new_place(project: Path | None, name: str, old: Path) -> Path:
     return project.parent / SCHEDULE_FOLDER / f"{name}.yaml" if project else old
 
 
-def _pinned(graph: Graph, op: str, pin: Pin | None) -> Graph:
+def _pinned(variant: Variant, op: str, pin: Pin | None) -> Variant:
+    graph = variant.graph
     if op not in graph.ops:
-        return graph
+        return variant
     pins = {name: old for name, old in graph.pins.items() if name != op}
-    return replace(graph, pins={**pins, op: pin} if pin else pins)
+    graph = replace(graph, pins={**pins, op: pin} if pin else pins)
+    return replace(variant, opened=replace(variant.opened, graph=graph))

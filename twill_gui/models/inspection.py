@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.graph.model import Dependence, Graph, Op, Space
+from core.project.opened import OpenProject
 from core.schedule.bounds import Bounds
 from core.schedule.certificate import Certificate
 from core.schedule.check_timing import required_gap
@@ -25,8 +26,9 @@ _AMOUNTS = {
 }
 
 
-def op_sections(graph: Graph, schedule: Schedule | None, report: Report | None, name: str) -> list[Section]:
+def op_sections(opened: OpenProject, schedule: Schedule | None, report: Report | None, name: str) -> list[Section]:
     """One op: where it is, what it costs, where it may go, and what it waits for."""
+    graph = opened.graph
     op = graph.ops[name]
     index = GraphIndex(graph)
     broken = [v for v in report.violations if name in v.ops] if report else []
@@ -37,7 +39,7 @@ def op_sections(graph: Graph, schedule: Schedule | None, report: Report | None, 
         sections.append(Section("Place", list(_place(graph, schedule, name))))
         found = windows(graph, schedule, name)
         sections.append(Section("Legal starts", [_window(window, schedule, name) for window in found.values()]))
-    sections.append(Section("Cost", list(_cost(op))))
+    sections.append(Section("Cost", [*_cost(op), *_cost_source(opened, name)]))
     for title, dependences in (("Waits for", index.incoming[name]), ("Waited for by", index.outgoing[name])):
         if dependences:
             lines = [_dependence(index, schedule, dependence, name) for dependence in dependences]
@@ -156,6 +158,23 @@ def _cost(op: Op) -> Iterator[Detail]:
             f"{_cycles(op.hand_off_cycles)}, {op.hand_off_bytes} bytes",
             "if a reader is on another warp group",
         )
+
+
+def _cost_source(opened: OpenProject, name: str) -> Iterator[Detail]:
+    """Which rule of the machine the numbers follow from, and who found them."""
+    source = opened.sources.get(name)
+    if source is None or opened.machine is None:
+        return
+    if source.overridden:
+        note = opened.project.overrides[name].note if name in opened.project.overrides else ""
+        yield Detail("overridden", ", ".join(source.overridden), note)
+    if source.rule is None:
+        yield Detail("machine rule", f"none in {opened.machine.name}", tone=Tone.WARNING)
+        return
+    place = f"{opened.machine.name}:{source.rule.line}" if source.rule.line else opened.machine.name
+    yield Detail("machine rule", place, source.rule.source)
+    if source.rule.source:
+        yield Detail("source", source.rule.source, source.rule.source)
 
 
 def _window(window: Window, schedule: Schedule, name: str) -> Detail:

@@ -37,8 +37,8 @@ class InspectorView(QWidget):
         selection = document.selection
         if graph is None or bounds is None:
             return []
-        if len(selection) == 1:
-            return op_sections(graph, schedule, report, next(iter(selection)))
+        if len(selection) == 1 and document.state:
+            return op_sections(document.state.variant.opened, schedule, report, next(iter(selection)))
         if selection:
             return selection_sections(graph, schedule, selection)
         if schedule and report:
