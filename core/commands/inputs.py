@@ -14,15 +14,20 @@ from core.schedule.read import load_schedule
 
 
 def open_input(name: str, arguments: argparse.Namespace) -> OpenProject:
+    """The project of `chosen_project`, opened."""
+    return open_project(chosen_project(name, arguments))
+
+
+def chosen_project(name: str, arguments: argparse.Namespace) -> Project:
     """The project that the input stands for, with the settings of `--schedule` or of its active schedule."""
     project = _load(name, arguments)
     chosen = arguments.schedule or project.active
-    if chosen is not None:
-        if chosen not in project.schedules:
-            known = ", ".join(project.schedules) or "none"
-            raise UsageError(f"{name} has no schedule '{chosen}'; its schedules: {known}")
-        project = project.for_schedule(chosen)
-    return open_project(project)
+    if chosen is None:
+        return project
+    if chosen not in project.schedules:
+        known = ", ".join(project.schedules) or "none"
+        raise UsageError(f"{name} has no schedule '{chosen}'; its schedules: {known}")
+    return project.for_schedule(chosen)
 
 
 def open_schedule(name: str, arguments: argparse.Namespace) -> tuple[OpenProject, Schedule]:

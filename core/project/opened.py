@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -45,12 +45,13 @@ class OpenProject:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def open_project(project: Project) -> OpenProject:
+def open_project(project: Project, vary: Callable[[Machine], Machine] = lambda machine: machine) -> OpenProject:
     """Reads the input and builds the graph of the project's own groups and transform (`Project.for_schedule`).
 
-    Raises InputError if a file is bad or missing, or if there is nothing to schedule.
+    `vary` gives another machine in the place of the project's; it is not called for a graph file, whose ops have their
+    costs already. Raises InputError if a file is bad or missing, or if there is nothing to schedule.
     """
-    return _open_graph(project) if project.input.kind is InputKind.GRAPH else _open_ttgir(project)
+    return _open_graph(project) if project.input.kind is InputKind.GRAPH else _open_ttgir(project, vary)
 
 
 def _open_graph(project: Project) -> OpenProject:
@@ -66,10 +67,10 @@ def _open_graph(project: Project) -> OpenProject:
     return OpenProject(project, graph, machine=machine, diagnostics=tuple(_lost(project, graph)))
 
 
-def _open_ttgir(project: Project) -> OpenProject:
+def _open_ttgir(project: Project, vary: Callable[[Machine], Machine]) -> OpenProject:
     module = load_module(_existing(project))
     loop, notes = choose_loop(project, module)
-    machine = _machine(project, module.target)
+    machine = vary(_machine(project, module.target))
     tiles = _tiles(project, module, loop)
     built = _build(project, tiles, machine)
     graph = replace(built.graph, pins=_matching_pins(project, built.graph))

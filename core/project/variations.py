@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from core.graph.model import Dependence, Graph, InOrderIssue, Limits, Op, RegisterFile, Space
+from core.graph.model import Dependence, DependenceKind, Graph, InOrderIssue, Limits, Op, RegisterFile, Space
 from core.schedule.report import Family
 
 _UNLIMITED = 1 << 40
@@ -27,6 +27,36 @@ def with_register_limit(graph: Graph, registers: int) -> Graph:
     """At most so many registers per thread."""
     file = replace(graph.machine.registers, max_per_thread=registers)
     return replace(graph, machine=replace(graph.machine, registers=file))
+
+
+def with_hand_off(graph: Graph, cycles: int) -> Graph:
+    """Every register value takes so many cycles to another group."""
+
+    def price(op: Op) -> Op:
+        return replace(op, hand_off_cycles=cycles) if op.result.space is Space.REGISTERS else op
+
+    return _with_ops(graph, price)
+
+
+def with_ring_depth(graph: Graph, op: str, depth: int) -> Graph:
+    """At most so many slots, 1 or more, for the ring of a value in shared memory.
+
+    The value of a later iteration takes the slot over: its start waits until the readers of the one `depth` iterations
+    before are done with it. That is a dependence from each reader back to the op.
+
+    Raises KeyError if there is no such op, ValueError if its value is not in shared memory, or if a reader takes the
+    value of more than `depth` iterations before: that dependence would have a distance below 0.
+    """
+    if graph.ops[op].result.space is not Space.SHARED:
+        raise ValueError(f"the value of '{op}' is not in shared memory")
+    readers = [d for d in graph.dependences if d.source == op and d.kind is DependenceKind.FLOW]
+    if depth < max((reader.distance for reader in readers), default=1):
+        raise ValueError(f"'{op}' is read more than {depth} iterations later")
+    anti = DependenceKind.ANTI
+    back = [Dependence(d.target, op, d.release, depth - d.distance, anti) for d in readers]
+    if not readers:
+        back = [Dependence(op, op, graph.ops[op].latency, depth, anti)]
+    return replace(graph, dependences=(*graph.dependences, *back))
 
 
 def with_costs(graph: Graph, op: str, latency: int | None = None, issue_cycles: int | None = None) -> Graph:

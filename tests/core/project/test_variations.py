@@ -8,11 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from core.graph.model import Graph, Pin
+from core.graph.model import DependenceKind, Graph, Pin, Space
 from core.graph.read import load_graph
-from core.project.variations import REMOVABLE, with_group_counts, with_register_limit, without_family
+from core.project.variations import (
+    REMOVABLE,
+    with_group_counts,
+    with_hand_off,
+    with_register_limit,
+    with_ring_depth,
+    without_family,
+)
 from core.schedule.check import check
 from core.schedule.edits import move_op, set_grant
+from core.schedule.liveness import live_ranges
 from core.schedule.model import Schedule
 from core.schedule.read import load_schedule
 from core.schedule.report import Family, Violation
@@ -82,3 +90,57 @@ def test_limits() -> None:
         with_group_counts(graph, {"comput": 1})
     small = with_register_limit(graph, 120)
     assert {v.family for v in check(small, schedule).violations} == {Family.REGISTERS}
+
+
+def test_hand_off_of_every_register_value() -> None:
+    graph, _ = load(CASES[0])
+    priced = with_hand_off(graph, 7)
+    in_registers = {name for name, op in graph.ops.items() if op.result.space is Space.REGISTERS}
+    assert {name for name, op in priced.ops.items() if op.hand_off_cycles == 7} == in_registers
+    same = {name: replace(op, hand_off_cycles=graph.ops[name].hand_off_cycles) for name, op in priced.ops.items()}
+    assert replace(priced, ops=same) == graph
+
+
+def test_a_ring_depth_holds_just_where_the_live_range_fits() -> None:
+    """The waiting for a slot says what rule `shared_memory` says of the ring, on legal schedules and on wild ones."""
+    outcomes: set[tuple[int, bool]] = set()
+    for case in CASES:
+        graph, schedule = load(case)
+        shared = [name for name, op in graph.ops.items() if op.result.space is Space.SHARED]
+        rng = random.Random(case)
+        for _ in range(40):
+            for op in rng.sample(sorted(schedule.ops), 2):
+                schedule = move_op(schedule, op, rng.randrange(3 * schedule.ii))
+            before = len(check(graph, schedule).violations)
+            rings = live_ranges(graph, schedule).rings
+            for op in shared:
+                for depth in (1, 2, 3):
+                    bounded = with_ring_depth(graph, op, depth)
+                    held = len(check(bounded, schedule).violations) == before
+                    assert held == (rings[op].least_depth <= depth), (case, op, depth)
+                    outcomes.add((depth, held))
+    assert len(outcomes) == 6
+
+
+def test_ring_depths_that_cannot_be_asked_for() -> None:
+    graph, _ = load(CASES[0])
+    value = next(name for name, op in graph.ops.items() if op.result.space is Space.REGISTERS)
+    with pytest.raises(ValueError, match="not in shared memory"):
+        with_ring_depth(graph, value, 2)
+    ring = next(name for name, op in graph.ops.items() if op.result.space is Space.SHARED)
+    reader = next(d for d in graph.dependences if d.source == ring)
+    late = replace(graph, dependences=(*graph.dependences, replace(reader, distance=3)))
+    with pytest.raises(ValueError, match="more than 2 iterations later"):
+        with_ring_depth(late, ring, 2)
+    assert with_ring_depth(late, ring, 3).dependences[-1].distance == 0
+    with pytest.raises(KeyError):
+        with_ring_depth(graph, "nothing", 2)
+
+
+def test_a_value_that_nobody_reads_keeps_its_slot_for_its_latency() -> None:
+    graph, _ = load(CASES[0])
+    ring = next(name for name, op in graph.ops.items() if op.result.space is Space.SHARED)
+    unread = replace(graph, dependences=tuple(d for d in graph.dependences if d.source != ring))
+    added = with_ring_depth(unread, ring, 2).dependences[-1]
+    assert (added.source, added.target, added.distance) == (ring, ring, 2)
+    assert (added.latency, added.kind) == (graph.ops[ring].latency, DependenceKind.ANTI)
