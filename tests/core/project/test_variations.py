@@ -110,7 +110,7 @@ def test_a_ring_depth_holds_just_where_the_live_range_fits() -> None:
         rng = random.Random(case)
         for _ in range(40):
             for op in rng.sample(sorted(schedule.ops), 2):
-                schedule = move_op(schedule, op, rng.randrange(3 * schedule.ii))
+                schedule = move_op(schedule, op, rng.randrange(6 * schedule.ii))
             before = len(check(graph, schedule).violations)
             rings = live_ranges(graph, schedule).rings
             for op in shared:
