@@ -15,6 +15,7 @@ from twill_gui.dialogs.keys import KeysDialog
 from twill_gui.document import editing
 from twill_gui.document.document import Document
 from twill_gui.document.state import Change
+from twill_gui.exporting import Exporting, Format
 from twill_gui.jobs.solver import Solver, solve
 from twill_gui.jobs.supervisor import Work
 from twill_gui.layout import DockLayout
@@ -55,6 +56,7 @@ class MainWindow(QMainWindow):
         self.solver = Solver(self, work)
         self.solving = Solving(self.document, self.solver, self.progress, self)
         self.files = ProjectFiles(self.document, settings, recovery, self)
+        self.exporting = Exporting(self.document, self)
 
         self.gantt = GanttView()
         self.liveness = LivenessView()
@@ -149,10 +151,10 @@ class MainWindow(QMainWindow):
         self.welcome.open_requested.connect(self.files.choose)
         self.welcome.path_requested.connect(self.files.open)
 
-        self.files.message.connect(self.messages.show_message)
+        for source in (self.files, self.solving, self.exporting):
+            source.message.connect(self.messages.show_message)
         self.files.diagnostics.connect(self.problems.set_diagnostics)
         self.files.recent_changed.connect(self._on_recent_changed)
-        self.solving.message.connect(self.messages.show_message)
         self.solving.busy_changed.connect(self._on_busy_changed)
         self.progress.changed.connect(self._enable_actions)
         self.actions_by_name.connect_all(self._slots())
@@ -168,6 +170,9 @@ class MainWindow(QMainWindow):
             "open": self.files.choose,
             "save": self.files.save,
             "save_as": self.files.save_as,
+            "export_ttgir": lambda: self.exporting.export(Format.TTGIR),
+            "export_trace": lambda: self.exporting.export(Format.TRACE),
+            "export_json": lambda: self.exporting.export(Format.JSON),
             "close": self.files.close,
             "quit": self.close,
             "undo": stack.undo,
