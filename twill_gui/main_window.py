@@ -145,6 +145,7 @@ class MainWindow(QMainWindow):
         gantt.move_requested.connect(lambda op, start, group: editing.move(document, op, start, group))
         for view in (gantt, self.liveness, self.reservation, self.unsolved, self.inspector, self.problems_view):
             view.selection_requested.connect(document.select)
+        gantt.range_selected.connect(self._on_range_selected)
         self.project_view.schedule_requested.connect(lambda name: editing.show_schedule(document, name))
         self.jobs.cancel_requested.connect(self.solving.cancel)
         self.unsolved.solve_requested.connect(self.solving.solve)
@@ -247,6 +248,9 @@ class MainWindow(QMainWindow):
         for view in (self.gantt, self.liveness, self.reservation):
             view.set_selection(selection)
         self._enable_actions()
+
+    def _on_range_selected(self, start: int, end: int) -> None:
+        self.status.showMessage(f"{end - start} cycles, from {start} to {end}")
 
     def _on_located(self) -> None:
         state = self.document.state

@@ -12,8 +12,11 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 from states import GRAPH, SCHEDULE, write_project
 
+from core.export.ttgir import annotated_ttgir
 from core.project.record import record_file
+from core.resources import data_folder
 from core.schedule.edits import move_op
+from core.schedule.model import Placement, Schedule, ScheduledGroup
 from core.solve.events import Level, LevelResult, SolveResult, Status, TrailEntry, Verdict
 from twill_gui.document.files import open_state, save_state
 from twill_gui.document.records import load_record
@@ -113,3 +116,23 @@ def test_the_jobs_dock_shows_how_the_opened_schedule_was_proved(
     assert window.progress.headline == "Optimal: II 2, proved"
     window.document.undo_stack.undo()
     assert window.progress.headline == "Optimal: II 6, proved"
+
+
+def test_a_schedule_in_the_text_is_shown(tmp_path: Path) -> None:
+    sample = data_folder("projects") / "gemm_hopper" / "input.ttgir"
+    opened = open_state(sample).state.variant.opened
+    assert opened.tiles is not None
+    kind = {group.variable_latency: group.kind for group in opened.graph.groups}
+    schedule = Schedule(
+        4096,
+        {"l": ScheduledGroup(kind[True], 24), "c": ScheduledGroup(kind[False], 240)},
+        {
+            op.id: Placement(1024 * index, "l" if op.variable_latency else "c")
+            for index, op in enumerate(opened.graph.ops.values())
+        },
+    )
+    text = tmp_path / "annotated.ttgir"
+    text.write_text(annotated_ttgir(opened.tiles, schedule, opened.fusion))
+    shown = open_state(text).state.variant.schedule
+    assert shown is not None
+    assert (shown.ii, shown.groups, shown.ops) == (schedule.ii, schedule.groups, schedule.ops)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.diagnostics import Diagnostic, InputError, Severity
+from core.export.ttgir import read_annotations
 from core.files import write_atomically
 from core.ir.loops import main_loop
 from core.ir.model import Loop
@@ -14,6 +15,8 @@ from core.project.model import Project, ScheduleEntry
 from core.project.opened import OpenProject, open_project
 from core.project.record import record_file, save_schedule, save_solution
 from core.project.save import save_project
+from core.schedule.fit import misfits
+from core.schedule.model import Schedule
 from core.schedule.read import load_schedule
 from twill_gui.document.records import load_record
 from twill_gui.document.state import SCHEDULE_FOLDER, ProjectState, Variant
@@ -57,7 +60,9 @@ def open_state(path: Path, loop: int | None = None) -> Opened:
             diagnostics += [replace(d, severity=Severity.WARNING) for d in fault.diagnostics]
         variants[name] = Variant(opened, schedule, result)
     if not variants:
-        variants[DEFAULT_SCHEDULE] = Variant(shown)
+        schedule, notes = _written_in_text(shown)
+        variants[DEFAULT_SCHEDULE] = Variant(shown, schedule)
+        diagnostics += notes
     state = ProjectState(project, variants, project.active or next(iter(variants)))
     return Opened(state, tuple(diagnostics), _candidates(project, shown))
 
@@ -76,6 +81,21 @@ class _Loops:
         if key not in self._opened:
             self._opened[key] = open_project(project)
         return self._opened[key]
+
+
+def _written_in_text(opened: OpenProject) -> tuple[Schedule | None, list[Diagnostic]]:
+    """The schedule in the loop's own attributes, as an export leaves it there."""
+    if opened.module is None or opened.loop is None or "twill.ii" not in opened.loop.operation.attributes:
+        return None, []
+    try:
+        schedule = read_annotations(opened.module, opened.loop)
+    except InputError as fault:
+        return None, [replace(d, severity=Severity.WARNING) for d in fault.diagnostics]
+    for misfit in misfits(opened.graph, schedule):
+        line = opened.loop.operation.name_span.line
+        message = f"the schedule in the text does not fit the loop: {misfit.message}"
+        return None, [Diagnostic(Severity.WARNING, misfit.code, message, opened.module.file, line, hint=misfit.hint)]
+    return schedule, []
 
 
 def _missing(project: Project, name: str, file: Path) -> Diagnostic:
