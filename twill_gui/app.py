@@ -66,7 +66,7 @@ def _size(text: str) -> tuple[int, int]:
 def _run(app: QApplication, options: argparse.Namespace) -> int:
     from PySide6.QtCore import QSize
 
-    from twill_gui.crash import report_crashes
+    from twill_gui.crash import CrashReports
     from twill_gui.main_window import MainWindow
     from twill_gui.settings import Settings, recovery_folder
     from twill_gui.theme import Appearance
@@ -74,7 +74,7 @@ def _run(app: QApplication, options: argparse.Namespace) -> int:
     settings = Settings()
     appearance = Appearance(app, _theme(options) or settings.theme)
     window = MainWindow(appearance, settings, recovery_folder())
-    report_crashes(window)
+    CrashReports(window)
     available = window.screen().availableSize()
     window.resize(QSize(*FIRST_SIZE).boundedTo(available))
     window.dock_layout.reset()
@@ -91,7 +91,7 @@ def _take_picture(app: QApplication, options: argparse.Namespace) -> int:
     and recovery folder stay untouched."""
     from PySide6.QtCore import qInstallMessageHandler
 
-    from twill_gui.crash import report_crashes
+    from twill_gui.crash import CrashReports
     from twill_gui.main_window import MainWindow
     from twill_gui.settings import Settings
     from twill_gui.theme import Appearance, Theme
@@ -101,7 +101,7 @@ def _take_picture(app: QApplication, options: argparse.Namespace) -> int:
         folder = Path(name)
         appearance = Appearance(app, _theme(options) or Theme.LIGHT)
         window = MainWindow(appearance, Settings(folder / "window.ini"), folder)
-        crashes = report_crashes(window)
+        crashes = CrashReports(window)
         window.resize(*options.size)
         window.dock_layout.reset()
         window.show()
@@ -118,7 +118,7 @@ def _take_picture(app: QApplication, options: argparse.Namespace) -> int:
     if not written:
         print(f"{options.screenshot}: cannot write the picture", file=sys.stderr)
         return EXIT_NOT_WRITTEN
-    return EXIT_INTERNAL if crashes() else EXIT_OK
+    return EXIT_INTERNAL if crashes.count else EXIT_OK
 
 
 def _print_qt_message(_kind: object, _context: object, message: str) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable
 from types import TracebackType
 
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
 from core.diagnostics import Severity
@@ -17,22 +17,33 @@ from twill_gui.views.message_bar import Message
 _TOPIC = "internal error"
 
 
-def report_crashes(window: MainWindow) -> Callable[[], int]:
-    """Handles exceptions that nobody catches, those in Qt slots included. Returns how many there have been so far."""
-    count = 0
+class CrashReports(QObject):
+    """Takes over the exceptions that nobody catches, those in Qt slots and on pool threads included.
 
-    def handle(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
-        nonlocal count
-        count += 1
+    `count` says how many there have been.
+    """
+
+    _caught = Signal(str, str)  # to the window's thread: one line, and the whole traceback
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self.count = 0
+        self._caught.connect(self._report)
+        sys.excepthook = self._handle
+
+    def _handle(self, kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
         text = "".join(traceback.format_exception(kind, fault, trace))
         sys.stderr.write(text)
-        if count > 1:
+        self._caught.emit(f"{kind.__name__}: {fault}", text)
+
+    @Slot(str, str)
+    def _report(self, line: str, text: str) -> None:
+        self.count += 1
+        if self.count > 1:
             return  # one report at a time: an error while painting comes back with every frame
-        window.files.autosave.write()
+        self._window.files.autosave.write()
         report = "\n".join([*versions(), "", text])
         copy = ("Copy report", lambda: QGuiApplication.clipboard().setText(report))
-        message = f"Internal error: {kind.__name__}: {fault}. Unsaved changes have been kept aside."
-        window.messages.show_message(Message(_TOPIC, Severity.ERROR, message, (copy,)))
-
-    sys.excepthook = handle
-    return lambda: count
+        message = f"Internal error: {line}. Unsaved changes have been kept aside."
+        self._window.messages.show_message(Message(_TOPIC, Severity.ERROR, message, (copy,)))

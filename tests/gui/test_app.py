@@ -37,6 +37,19 @@ def test_a_bad_input_is_told_with_its_place(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_an_internal_error_is_told_and_fails(tmp_path: Path) -> None:
+    """An error in a slot does not end the window; a picture of it fails, and the report names the error."""
+    program = (
+        "import sys, twill_gui.models.problems as m; from twill_gui.app import main\n"
+        "def broken(self, diagnostics): raise RuntimeError('planted')\n"
+        "m.ProblemsModel.set_diagnostics = broken\n"
+        f"sys.exit(main([{str(write_project(tmp_path / 'p'))!r}, '--screenshot', {str(tmp_path / 'out.png')!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 70
+    assert "RuntimeError: planted" in done.stderr
+
+
 def test_bad_usage() -> None:
     assert run("--no-such-option").returncode == 2
 

@@ -23,7 +23,7 @@ class KeysDialog(QDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle("All keys")
-        self.resize(760, 640)
+        self.resize(940, 680)
         model = TableModel[ActionSpec](_COLUMNS, self)
         model.set_rows([spec for spec in ACTIONS if spec.keys])
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)

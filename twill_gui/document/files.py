@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -131,9 +132,14 @@ def save_state(state: ProjectState, file: Path, saved: ProjectState | None = Non
         old = saved.variants.get(name) if saved else None
         if moved or old is None or old.schedule is not variant.schedule:
             _write_schedule(variant, state.project, entry.file if entry else place, place)
-    active = state.active if state.active in entries else None
-    project = save_project(replace(state.project, schedules=entries, active=active), file)
+    project = save_project(replace(state.project, schedules=entries, active=_active(state, entries)), file)
     return replace(state, project=project)
+
+
+def _active(state: ProjectState, entries: Mapping[str, ScheduleEntry]) -> str | None:
+    """What the file says already, or the first schedule that the project ever had."""
+    written = state.project.active if state.project.schedules else state.active
+    return written if written in entries else None
 
 
 def _write_schedule(variant: Variant, project: Project, old: Path, file: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -81,8 +82,9 @@ class Supervisor:
             last = self._supervise(process, connection)
             process.join(0 if self._killed else EXIT_S)
             return self._ending(last, process.exitcode)
-        except OSError as fault:
-            return Ending(Outcome.FAILED, message=f"the solver process cannot be started: {fault}")
+        except Exception as fault:  # on a pool thread nobody else would learn of it
+            message = f"the solver process cannot be supervised: {fault}"
+            return Ending(Outcome.FAILED, message=message, traceback=traceback.format_exc())
         finally:
             if process.pid is not None:
                 if process.is_alive():
