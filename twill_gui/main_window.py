@@ -146,6 +146,7 @@ class MainWindow(QMainWindow):
         for view in (gantt, self.liveness, self.reservation, self.unsolved, self.inspector, self.problems_view):
             view.selection_requested.connect(document.select)
         gantt.range_selected.connect(self._on_range_selected)
+        gantt.op_activated.connect(self._on_op_activated)
         self.project_view.schedule_requested.connect(lambda name: editing.show_schedule(document, name))
         self.jobs.cancel_requested.connect(self.solving.cancel)
         self.unsolved.solve_requested.connect(self.solving.solve)
@@ -251,6 +252,12 @@ class MainWindow(QMainWindow):
 
     def _on_range_selected(self, start: int, end: int) -> None:
         self.status.showMessage(f"{end - start} cycles, from {start} to {end}")
+
+    def _on_op_activated(self, op: str) -> None:
+        state, graph = self.document.state, self.document.graph
+        line = graph.ops[op].line if graph else None
+        if state and line is not None:
+            self.status.showMessage(f"{op}: line {line} of {state.project.input.path}")
 
     def _on_located(self) -> None:
         state = self.document.state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,8 @@ from core.resources import data_folder
 from core.schedule.edits import move_op
 from core.schedule.model import Placement, Schedule, ScheduledGroup
 from core.solve.events import Level, LevelResult, SolveResult, Status, TrailEntry, Verdict
+from twill_gui.document import editing
+from twill_gui.document.document import Document
 from twill_gui.document.files import open_state, save_state
 from twill_gui.document.records import load_record
 from twill_gui.document.state import with_active, with_schedule
@@ -94,6 +97,31 @@ def test_schedules_with_groups_of_their_own_have_graphs_of_their_own(tmp_path: P
     assert [diagnostic.code for diagnostic in opened.diagnostics] == ["missing-schedule"]
     shown = with_active(state, "main").variant
     assert shown.schedule == SCHEDULE and shown.graph == GRAPH
+
+
+def test_edits_saved_and_undone_leave_the_same_bytes(bot: QtBot, tmp_path: Path) -> None:
+    random.seed(3)
+    file = solved(tmp_path / "p")
+    schedule = file.parent / "schedules" / "main.yaml"
+    before = (file.read_bytes(), schedule.read_bytes())
+    document = Document()
+    opened = open_state(file).state
+    document.open(opened)
+    for _ in range(300):
+        op = random.choice("ab")
+        if random.random() < 0.2:
+            editing.toggle_pins(document, {op})
+        else:
+            editing.move(document, op, random.randrange(40), random.choice(("compute.0", "compute.1")))
+    assert document.state is not None
+    saved = save_state(document.state, file, opened)
+    document.saved(saved)
+    assert (file.read_bytes(), schedule.read_bytes()) != before
+    while document.undo_stack.canUndo():
+        document.undo_stack.undo()
+    save_state(document.state, file, saved)
+    assert (file.read_bytes(), schedule.read_bytes()) == before
+    document.close()
 
 
 @pytest.mark.parametrize("text", ["", "[1, 2]", "schema: twill.record/1", "schema: twill.record/9\nstatus: optimal"])
