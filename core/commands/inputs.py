@@ -32,18 +32,15 @@ def chosen_project(name: str, arguments: argparse.Namespace) -> Project:
 
 def open_schedule(name: str, arguments: argparse.Namespace) -> tuple[OpenProject, Schedule]:
     """The project, and the schedule that `--schedule` names: one of the project's or a file; without it the active
-    one. A file that the project names brings its settings along."""
+    one. A schedule of the project brings its settings along, another file is judged under those of the active one."""
     project = _load(name, arguments)
     written = arguments.schedule or project.active
     if written is None:
         raise UsageError(f"{name} has no active schedule: give one with --schedule")
     entry = _entry_name(project, written)
-    if entry is not None:
-        project = project.for_schedule(entry)
-        file = project.schedules[entry].file
-    else:
-        file = Path(written)
-    opened = open_project(project)
+    file = Path(written) if entry is None else project.schedules[entry].file
+    settings = entry or project.active
+    opened = open_project(project.for_schedule(settings) if settings else project)
     return opened, load_schedule(file, opened.graph)
 
 
