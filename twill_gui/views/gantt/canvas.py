@@ -79,7 +79,7 @@ class Canvas(Surface):
                 self._gesture = Range(self.axis, position)
             else:
                 self._focus_iteration = bar.iteration
-                self._gesture = Hold(self.axis, self._rows, self._content, bar, position, self._scroll)
+                self._gesture = Hold(self.axis, self._rows, self._content, bar, position)
                 self._hold_timer.start()
         self.update()
 
@@ -92,7 +92,7 @@ class Canvas(Surface):
             self._hover(bar.op if bar else "")
             return
         before = gesture.trial if isinstance(gesture, Hold) else None
-        gesture.drag(position)
+        gesture.drag(position, self._scroll)
         if isinstance(gesture, Pan):
             pixels = gesture.take_scroll()
             if pixels:

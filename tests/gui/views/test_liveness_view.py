@@ -1,0 +1,191 @@
+"""Curves of what is held: their peaks are the judge's, their steps are the model's, and they follow the chart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from chart_cases import BLACKWELL, HOPPER, NAMES, case
+from chart_driver import Chart
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from core.graph.model import Graph
+from core.schedule.check import check
+from core.schedule.edits import move_op
+from core.schedule.liveness import live_ranges
+from core.schedule.model import Schedule
+from twill_gui.views.gantt import GanttMode, GanttView
+from twill_gui.views.liveness import LivenessView
+from twill_gui.views.liveness.curves import Curve, Held, liveness_curves
+from twill_gui.views.timeline.span import TimeSpan
+
+
+def _folded(graph: Graph, schedule: Schedule) -> dict[str, Curve]:
+    return {curve.name: curve for curve in liveness_curves(graph, schedule, TimeSpan(0, schedule.ii))}
+
+
+def _moved(name: str, op: str, by: int) -> tuple[Graph, Schedule]:
+    graph, schedule = case(name)
+    return graph, move_op(schedule, op, schedule.ops[op].start + by)
+
+
+CASES = [*map(case, NAMES), _moved(HOPPER, "pv0", 900), _moved(BLACKWELL, "exp0", 400)]
+
+
+@pytest.mark.parametrize(("graph", "schedule"), CASES, ids=lambda part: getattr(part, "name", ""))
+def test_plotted_peaks_are_the_judges_peaks(graph: Graph, schedule: Schedule) -> None:
+    peaks = check(graph, schedule).peaks
+    curves = _folded(graph, schedule)
+    for group, peak in peaks.registers.items():
+        if group in curves:
+            assert curves[group].peak == peak
+            assert curves[group].limit == schedule.groups[group].grant
+        else:  # a group that holds nothing has no curve
+            assert not any(held.amount for held in live_ranges(graph, schedule).registers[group])
+    shared = curves.get("shared memory")
+    assert (shared.peak if shared else 0) == peaks.shared_memory
+    tensor = curves.get("tensor memory")
+    assert (tensor.peak if tensor else 0) == peaks.tensor_memory
+
+
+@pytest.mark.parametrize("name", [HOPPER, BLACKWELL, "gemm", "layer_norm"])
+def test_every_slot_is_as_the_live_ranges_say(name: str) -> None:
+    graph, schedule = case(name)
+    ii, live = schedule.ii, live_ranges(graph, schedule)
+    for group, curve in _folded(graph, schedule).items():
+        if curve.held is not Held.REGISTERS:
+            continue
+        held = np.full(ii, curve.base)
+        for value in live.registers[group]:
+            for cycle in range(value.begin, value.end):
+                held[cycle % ii] += value.amount
+        assert np.repeat(curve.total, np.diff(curve.times)).tolist() == held.tolist()
+
+
+@pytest.mark.parametrize("name", [HOPPER, BLACKWELL])
+def test_the_unrolled_steady_state_is_the_folded_interval(name: str) -> None:
+    """With enough iterations before and after, an interval in the middle holds what the folded one holds."""
+    graph, schedule = case(name)
+    ii = schedule.ii
+    unrolled = liveness_curves(graph, schedule, TimeSpan(0, 20 * ii, 20))
+    for curve, folded in zip(unrolled, liveness_curves(graph, schedule, TimeSpan(0, ii)), strict=True):
+        held = np.repeat(curve.total, np.diff(curve.times))
+        assert held[10 * ii : 11 * ii].tolist() == np.repeat(folded.total, np.diff(folded.times)).tolist()
+        assert curve.held is Held.SHARED_MEMORY or held[0] == curve.base  # nothing is held before the prologue
+
+
+def test_alive_slots_of_a_ring_never_exceed_its_depth() -> None:
+    for name in NAMES:
+        curves = _folded(*case(name))
+        for band in curves["shared memory"].bands if "shared memory" in curves else ():
+            assert band.reserved is not None and band.count.max() <= band.reserved
+
+
+class _Window:
+    """A chart with a liveness view under it."""
+
+    def __init__(self, bot: QtBot) -> None:
+        self.widget = QWidget()
+        bot.addWidget(self.widget)
+        self.gantt, self.view = GanttView(), LivenessView()
+        layout = QVBoxLayout(self.widget)
+        layout.addWidget(self.gantt, 2)
+        layout.addWidget(self.view, 1)
+        self.view.link_to(self.gantt)
+        self.chart = Chart(self.gantt)
+        self.widget.resize(1200, 900)
+        with bot.waitExposed(self.widget):
+            self.widget.show()
+        self.show(HOPPER)
+
+    def show(self, name: str) -> None:
+        self.chart.show(name, self.gantt.mode)
+        self.view.set_content(*case(name))
+
+    @property
+    def peaks(self) -> dict[str, int]:
+        return {curve.name: curve.peak for curve in self.view.curves}
+
+
+@pytest.fixture
+def window(bot: QtBot) -> _Window:
+    return _Window(bot)
+
+
+def test_the_time_axis_is_the_charts_pixel_for_pixel(window: _Window) -> None:
+    for start, end in ((0, 2048), (500, 700), (1999, 2003)):
+        window.gantt.axis.show_range(start, end)
+        scale = window.view.time_scale()
+        for time in (start, (start + end) / 2, end):
+            in_chart = window.gantt.canvas.mapToGlobal(QPoint()).x() + window.gantt.axis.x(time)
+            assert window.view.mapToGlobal(QPoint()).x() + scale.x(time) == pytest.approx(in_chart)
+
+
+def test_beside_the_chart_it_shows_the_same_range(bot: QtBot) -> None:
+    gantt, view = GanttView(), LivenessView()
+    for widget in (gantt, view):
+        bot.addWidget(widget)
+        widget.resize(700, 300)
+    view.link_to(gantt)
+    gantt.axis.set_content(0, 2048)
+    gantt.axis.show_range(100, 300)
+    scale = view.time_scale()
+    assert scale.time(scale.left) == pytest.approx(100)
+    assert scale.time(scale.right) == pytest.approx(300)
+
+
+def test_unrolling_the_chart_unrolls_the_curves(window: _Window) -> None:
+    assert all(curve.times[-1] == 2048 for curve in window.view.curves)
+    window.gantt.set_mode(GanttMode.UNROLLED)
+    assert window.gantt.content
+    end = window.gantt.content.layout.end
+    assert all(curve.times[-1] == end for curve in window.view.curves)
+
+
+def test_a_drag_is_followed_and_its_cancelling_too(window: _Window) -> None:
+    graph, schedule = case(HOPPER)
+    before = window.peaks
+    start = window.chart.point("pv0")
+    window.chart.press(start)
+    window.chart.move(start - QPoint(200, 0))
+    bars = window.gantt.axis.scale
+    moved = move_op(schedule, "pv0", schedule.ops["pv0"].start - round(200 / bars))
+    wanted = check(graph, moved).peaks
+    assert window.peaks["compute0"] == wanted.registers["compute0"] != before["compute0"]
+    window.chart.key(Qt.Key.Key_Escape)
+    assert window.peaks == before
+
+
+def test_the_tooltip_names_what_is_held(window: _Window) -> None:
+    row = [curve.name for curve in window.view.curves].index("compute0")
+    text = window.view.describe_at(row, 1000)
+    for name in ("pv0", "exp0", "overhead"):
+        assert name in text
+    assert "scale0" not in text
+
+
+def test_a_click_on_a_band_asks_for_its_op(window: _Window, bot: QtBot) -> None:
+    scale = window.view.time_scale()
+    row = [curve.name for curve in window.view.curves].index("compute0")
+    box = window.view.row_box(row, scale)
+    asked: list[frozenset[str]] = []
+    window.view.selection_requested.connect(asked.append)
+    x = round(scale.x(1000))
+    for y in range(round(box.top()) + 1, round(box.bottom()) - 1, 3):
+        QTest.mouseClick(window.view, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(x, y))
+    names = {op for ops in asked for op in ops}
+    assert {"pv0", "exp0"} <= names <= {"pv0", "exp0", "max0", "sum0", "qk0"}
+
+
+def test_ctrl_wheel_over_the_curves_zooms_the_chart(window: _Window) -> None:
+    scale = window.gantt.axis.scale
+    window.chart.wheel(QPoint(600, 40), 2, Qt.KeyboardModifier.ControlModifier, window.view)
+    assert window.gantt.axis.scale == pytest.approx(scale * 1.25**2)
+
+
+def test_clearing_shows_nothing(window: _Window) -> None:
+    window.view.clear()
+    assert window.view.curves == ()
+    window.view.repaint()
