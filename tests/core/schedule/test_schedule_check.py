@@ -9,6 +9,7 @@ from schedule_cases import CASES, Case, expected, graph, kernel_schedules, made
 
 from core.graph.model import Graph, InOrderIssue, Pin
 from core.schedule.check import Judge, check
+from core.schedule.check_registers import launch_words
 from core.schedule.edits import move_op, set_grant, set_ring
 from core.schedule.model import Placement, Schedule, ScheduledGroup
 from core.schedule.read import load_schedule
@@ -192,6 +193,13 @@ def test_registers_pools(grants: dict[str, tuple[str, int]], how: str, required:
         violation = only(report)
         assert violation.family is Family.REGISTERS and violation.subject == "register file"
         assert (violation.required, violation.available) == (required, available)
+
+
+@pytest.mark.parametrize(
+    ("count", "granularity", "per_thread"), [(1, 1, 255), (1, 8, 248), (2, 8, 248), (3, 8, 168), (5, 1, 102)]
+)
+def test_a_launch_gives_all_threads_the_same_whole_number(count: int, granularity: int, per_thread: int) -> None:
+    assert launch_words(count, 65536, granularity) == 128 * count * per_thread
 
 
 def test_groups_without_ops_count_for_nothing() -> None:
