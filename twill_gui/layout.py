@@ -44,7 +44,7 @@ class DockLayout:
             dock.setWidget(views[title])
             self._docks[title] = dock
         self._hidden_state: QByteArray | None = None
-        self._arrange()
+        self._arrange(as_tabs=False)
 
     @property
     def docks(self) -> Sequence[QDockWidget]:
@@ -67,7 +67,7 @@ class DockLayout:
         """As at the first start, for the present size of the window."""
         hidden = self._hidden_state is not None
         self._hidden_state = None
-        self._arrange()
+        self._arrange(as_tabs=self._window.height() < _LOW)
         self.set_shown(not hidden)
 
     def save(self, settings: Settings) -> None:
@@ -82,14 +82,14 @@ class DockLayout:
             self._window.restoreGeometry(geometry)
             self._apply(state)
 
-    def _arrange(self) -> None:
-        """One above the other; in a low window those below the chart are tabs."""
+    def _arrange(self, as_tabs: bool) -> None:
+        """One above the other; those below the chart as tabs where the window is low."""
         window, docks = self._window, self._docks
         for title, (area, _) in _PLACES.items():
             window.addDockWidget(area, docks[title], Qt.Orientation.Vertical)
             docks[title].setFloating(False)
             docks[title].show()
-        if window.height() < _LOW:
+        if as_tabs:
             window.tabifyDockWidget(docks["Liveness"], docks["Reservation"])
             docks["Liveness"].raise_()
         window.resizeDocks([docks[title] for title in _WIDTHS], list(_WIDTHS.values()), Qt.Orientation.Horizontal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,10 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 from states import SCHEDULE, write_project
 
+from core.resources import data_folder
+from core.solve.events import Level
 from twill_gui.document import editing
+from twill_gui.jobs.solver import solve
 from twill_gui.main_window import MainWindow
 
 OpenWindow = Callable[..., MainWindow]
@@ -116,3 +120,31 @@ def test_closing_the_window_ends_the_solve(bot: QtBot, open_window: OpenWindow, 
     press(bot, window, Qt.Key.Key_R)
     bot.waitUntil(lambda: window.progress.note != "", timeout=20_000)
     assert window.close()
+
+
+def test_the_real_solver_solves_figure_1_of_the_paper(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    graph = tmp_path / "figure_1.yaml"
+    graph.write_bytes((data_folder("projects") / "paper_figure_1" / "figure_1.yaml").read_bytes())
+    window = open_window(graph, solve)
+    bot.mouseClick(window.unsolved.button, Qt.MouseButton.LeftButton)
+    bot.waitUntil(lambda: not window.solving.busy, timeout=120_000)
+    assert window.status.solver.text() == "Optimal: II 2, proved"
+    assert window.document.report is not None and window.document.report.legal
+    levels = {level.name: level.value for level in window.progress.levels.rows}
+    assert (levels[Level.II], levels[Level.LENGTH]) == (2, 4)
+    assert window.pages.currentWidget() is window.gantt
+
+
+def test_a_long_solve_of_the_real_solver_is_cancelled(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    window = open_window(data_folder("projects") / "attention_backward_hopper", solve)
+    before = window.document.schedule
+    press(bot, window, Qt.Key.Key_R)
+    bot.waitUntil(lambda: window.progress.trail.rows != (), timeout=120_000)
+    children = multiprocessing.active_children()
+    assert len(children) == 1
+    press(bot, window, Qt.Key.Key_Period)
+    assert window.progress.headline.startswith("Cancelling")
+    wait_until_idle(bot, window)
+    assert window.progress.headline == "Cancelled"
+    assert window.document.schedule is before
+    assert multiprocessing.active_children() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import Enum
 from multiprocessing.connection import Connection
 
@@ -10,6 +11,8 @@ from PySide6.QtCore import QObject, Qt, QThreadPool, Signal, Slot
 from core.graph.model import Graph
 from core.solve.events import Event, SolveOptions
 from twill_gui.jobs.supervisor import Ending, Supervisor, Work
+
+_NICE = 5
 
 
 class JobState(Enum):
@@ -21,7 +24,9 @@ class JobState(Enum):
 
 
 def solve(connection: Connection, graph: Graph, options: SolveOptions) -> None:
-    """Runs in the spawned process, which alone pays for the solvers' imports."""
+    """Runs in the spawned process, which alone pays for the solvers' imports and gives way to the window."""
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
     from core.solve.worker import work
 
     work(connection, graph, options)

@@ -20,8 +20,8 @@ from core.solve.events import Done, Event, Failed, SolveOptions, SolveResult
 Work = Callable[[Connection, Graph, SolveOptions], None]
 
 STOP = "stop"
-STOP_S = 0.6  # an orderly stop brings the best schedule so far; after this long the process is terminated
-TERMINATE_S = 0.3  # and after so much more it is killed
+STOP_S = 1.0  # an orderly stop brings the best schedule so far; after this long the process is terminated
+TERMINATE_S = 0.2  # and after so much more it is killed
 EXIT_S = 0.4  # how long a process that has said its last word may take to leave
 
 
