@@ -1,0 +1,67 @@
+"""The exact solver's front: least II with proof, then the lexicographic levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from core.graph.model import Graph
+from core.solve.decide import Decider
+from core.solve.engine import Clock
+from core.solve.events import Done, Event, Level, LevelResult, SolveOptions, SolveResult, Status
+from core.solve.levels import Levels
+from core.solve.problem import make_problem
+from core.solve.search import Search
+
+
+def solve(
+    graph: Graph,
+    options: SolveOptions,
+    emit: Callable[[Event], None] | None = None,
+    stopped: Callable[[], bool] | None = None,
+) -> SolveResult:
+    """Solves the graph within the options' limits. `emit` gets every event, `stopped` is asked now and then.
+
+    The same graph, options and versions give the same schedule unless the clock ends the search. Raises
+    KeyboardInterrupt as it comes, and RuntimeError if the judge refuses a schedule (an internal error).
+    """
+    emit = emit or _ignore
+    clock = Clock(options.limit_s, stopped or _never)
+    decider = Decider(make_problem(graph), clock, options.seed)
+    search = Search(decider, options, emit)
+    search.run()
+    schedule = search.schedule
+    levels: tuple[LevelResult, ...] = ()
+    if schedule is not None:
+        reached = LevelResult(Level.II, schedule.ii, search.lower, search.lower >= schedule.ii)
+        polish = Levels(decider, schedule, emit)
+        levels = (reached, *polish.run([level for level in options.objective if level is not Level.II]))
+        schedule = polish.schedule
+    status = _status(search)
+    if schedule is not None and schedule.origin is not None:
+        schedule = replace(schedule, origin=replace(schedule.origin, status=status.value))
+    result = SolveResult(
+        status,
+        None if schedule is None else schedule.ii,
+        search.lower,
+        tuple(search.trail),
+        levels,
+        clock.seconds(),
+        schedule,
+    )
+    emit(Done(result))
+    return result
+
+
+def _status(search: Search) -> Status:
+    if search.upper is not None:
+        return Status.OPTIMAL if search.lower >= search.upper else Status.FEASIBLE
+    return Status.INFEASIBLE if search.lower > search.greatest else Status.UNKNOWN
+
+
+def _ignore(event: Event) -> None:
+    """Nobody listens."""
+
+
+def _never() -> bool:
+    return False
