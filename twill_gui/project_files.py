@@ -7,12 +7,12 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
-from core.diagnostics import InputError, Severity
+from core.diagnostics import Diagnostic, InputError, Severity
 from core.ir.model import Loop
 from core.project.load import PROJECT_FILE
 from twill_gui.dialogs.loops import LoopDialog
 from twill_gui.document.document import Document
-from twill_gui.document.files import Opened, open_state, save_state
+from twill_gui.document.files import MISSING_SCHEDULE, Opened, open_state, save_state
 from twill_gui.document.recovery import Autosave, Leftover, find_leftovers
 from twill_gui.document.state import ProjectState
 from twill_gui.settings import Settings
@@ -36,6 +36,7 @@ class ProjectFiles(QObject):
         self._recovery = recovery
         self._window = window
         self._saved: ProjectState | None = None
+        self._notes: tuple[Diagnostic, ...] = ()
         self.autosave = Autosave(document, recovery, self)
         self.autosave.failed.connect(self._on_autosave_failed)
 
@@ -98,7 +99,7 @@ class ProjectFiles(QObject):
             return False
         self._saved = None
         self._document.close()
-        self.diagnostics.emit(())
+        self._tell_notes(())
         return True
 
     def may_close(self) -> bool:
@@ -155,7 +156,11 @@ class ProjectFiles(QObject):
     def _show(self, opened: Opened) -> None:
         self._saved = opened.state
         self._document.open(opened.state)
-        self.diagnostics.emit(opened.diagnostics)
+        self._tell_notes(opened.diagnostics)
+
+    def _tell_notes(self, notes: tuple[Diagnostic, ...]) -> None:
+        self._notes = notes
+        self.diagnostics.emit(notes)
 
     def _write(self, state: ProjectState, file: Path) -> bool:
         try:
@@ -169,6 +174,8 @@ class ProjectFiles(QObject):
             return False
         self._saved = saved
         self._document.saved(saved)
+        if all(variant.schedule for variant in saved.variants.values()):
+            self._tell_notes(tuple(note for note in self._notes if note.code != MISSING_SCHEDULE))
         return True
 
     def _tell_fault(self, what: str, fault: InputError) -> None:

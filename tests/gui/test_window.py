@@ -203,6 +203,17 @@ def test_save_keeps_comments_and_can_be_opened_again(bot: QtBot, open_window: Op
     assert window.isWindowModified()
 
 
+def test_the_note_of_a_missing_schedule_goes_with_the_save(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    project = write_project(tmp_path / "p")
+    (project.parent / "schedules" / "main.yaml").unlink()
+    window = open_window(project)
+    assert [problem.title for problem in window.problems.problems] == ["missing schedule"]
+    press(bot, window, Qt.Key.Key_R, CONTROL)
+    bot.waitUntil(lambda: window.document.schedule is not None, timeout=20_000)
+    press(bot, window, Qt.Key.Key_S, CONTROL)
+    assert "missing schedule" not in [problem.title for problem in window.problems.problems]
+
+
 def test_save_a_bare_graph_as_a_project(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
     graph = tmp_path / "loop.yaml"
     graph.write_text(dump_graph(GRAPH))

@@ -23,6 +23,7 @@ from twill_gui.document.records import load_record
 from twill_gui.document.state import SCHEDULE_FOLDER, ProjectState, Variant
 
 DEFAULT_SCHEDULE = "main"
+MISSING_SCHEDULE = "missing-schedule"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ def _written_in_text(opened: OpenProject) -> tuple[Schedule | None, list[Diagnos
 def _missing(project: Project, name: str, file: Path) -> Diagnostic:
     message = f"the schedule '{name}' has no file yet"
     return project.diagnostic(
-        Severity.WARNING, "missing-schedule", message, ("schedules", name), hint=f"solve and save to make {file.name}"
+        Severity.NOTE, MISSING_SCHEDULE, message, ("schedules", name), hint=f"solve and save to make {file.name}"
     )
 
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from core.solve.events import (
     Event,
     Incumbent,
+    Level,
     LevelProved,
     LevelResult,
     Progress,
@@ -43,6 +44,7 @@ def _how_decided(entry: TrailEntry) -> str:
     return ", ".join(parts)
 
 
+_LEVEL_NAMES = {Level.II: "II", Level.HAND_OFFS: "hand-offs"}
 _TRAIL = (
     Column[TrailEntry]("II", lambda entry: str(entry.ii), numeric=True),
     Column[TrailEntry](
@@ -54,7 +56,7 @@ _TRAIL = (
     Column[TrailEntry]("Seconds", lambda entry: f"{entry.seconds:.2f}", numeric=True),
 )
 _LEVELS = (
-    Column[LevelResult]("Objective", lambda level: level.name.value.replace("_", "-")),
+    Column[LevelResult]("Objective", lambda level: _LEVEL_NAMES.get(level.name, level.name.value)),
     Column[LevelResult]("Value", lambda level: str(level.value), numeric=True),
     Column[LevelResult](
         "Proof",
@@ -70,6 +72,7 @@ class SolveProgress(QObject):
     `levels` are tables that grow with the solve's events."""
 
     changed = Signal()
+    level_count = len(Level)  # rows of `levels` at most
 
     def __init__(self, colors: Colors, parent: QObject) -> None:
         super().__init__(parent)

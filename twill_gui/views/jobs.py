@@ -52,8 +52,10 @@ class JobsView(QWidget):
         layout.addWidget(self._activity)
         self.trail_table = compact_table(progress.trail, "Initiation intervals decided so far")
         self.level_table = compact_table(progress.levels, "Objective levels")
-        layout.addWidget(self.trail_table, 3)
-        layout.addWidget(self.level_table, 2)
+        rows = self.level_table.verticalHeader().defaultSectionSize() * progress.level_count
+        self.level_table.setFixedHeight(self.level_table.horizontalHeader().sizeHint().height() + rows + 2)
+        layout.addWidget(self.trail_table, 1)
+        layout.addWidget(self.level_table)
         progress.trail.rowsInserted.connect(self.trail_table.scrollToBottom)
         progress.changed.connect(self._show)
         self._show()
