@@ -1,7 +1,7 @@
 """Sub-tiling: tile ops split along the rows or columns of the loop's matrix ops, as a pure edit of the tile loop.
 
 Loads are shared, and so is what does not run along the axis. A matrix op that sums along it stays whole and reads all
-parts; a reduction that does so refuses the split.
+parts, from shared memory if their layout has to be converted for it; a reduction that does so refuses the split.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from itertools import product
 from typing import Literal
 
 from core.diagnostics import InputError, error
+from core.graph.model import Space
 from core.ir.split_axes import follow_axis, refusal
 from core.ir.tiles import Category, Operand, Order, Role, Tile, TileLoop, TileOp
 
@@ -89,12 +90,33 @@ class _Split:
             if tiles.ops[operand.source].category is Category.INVARIANT
         }
         self._divided = {*axes, *kept}  # each part of a reader keeps its own copy of what it keeps
+        self._gathered = {id_ for id_ in axes if self._is_gathered(tiles.ops[id_])}
+
+    def _is_gathered(self, op: TileOp) -> bool:
+        """Whether only whole matrix ops read a layout conversion: they take its parts from shared memory, through which
+        they go anyway, instead of putting them together in registers."""
+        readers = [
+            reader for reader in self._tiles.ops.values() if any(operand.source == op.id for operand in reader.operands)
+        ]
+        return op.kind == "ttg.convert_layout" and all(
+            reader.category is Category.MATRIX and reader.id not in self.axes for reader in readers
+        )
 
     def parts_of(self, op: TileOp) -> Iterator[TileOp]:
         """The op itself, or its parts."""
         if op.id not in self._divided:
-            yield replace(op, operands=tuple(self._operands(op, None)))
+            tiles = op.tiles
+            if any(operand.source in self._gathered for operand in op.operands):
+                tiles = (
+                    replace(tiles[0], space=Space.SHARED),
+                    *tiles[1:],
+                )  # operand A, the one that may be in registers
+            yield replace(op, operands=tuple(self._operands(op, None)), tiles=tiles)
             return
+        if op.id in self._gathered:
+            op = replace(
+                op, kind="ttg.local_store", results=tuple(replace(tile, space=Space.SHARED) for tile in op.results)
+            )
         axis = self.axes.get(op.id)
         for part in range(self._parts):
             whole = replace(op, id=f"{op.id}.{part}", part=part, base=op.id, operands=tuple(self._operands(op, part)))

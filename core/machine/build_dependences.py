@@ -72,8 +72,10 @@ def _release(source: TileOp, reading: OpCost) -> int:
 
 
 def _overwritten(tiles: TileLoop, reader: TileOp, cost: OpCost, amounts: Mapping[str, int]) -> Operand | None:
-    """The operand whose registers a synchronous elementwise op's result takes: the largest, then the first."""
-    if reader.category is not Category.ELEMENTWISE or cost.asynchronous:
+    """The operand whose registers the result takes: the largest, then the first, of a synchronous elementwise op, a
+    cast, or a layout conversion, which has put its operand into shared memory before it takes the result from there."""
+    in_place = reader.category is Category.ELEMENTWISE or reader.kind == "ttg.convert_layout"
+    if not in_place or cost.asynchronous:
         return None
     candidates = [
         operand

@@ -9,6 +9,7 @@ import pytest
 from tile_snippets import LOAD_K, snippet, uses
 
 from core.diagnostics import InputError
+from core.graph.model import Space
 from core.ir.parser import parse_module
 from core.ir.subtile import subtile
 from core.ir.tile_loop import tile_loop
@@ -98,6 +99,12 @@ def test_a_product_that_sums_along_the_axis_stays_whole_and_reads_all_parts():
     assert tiles.ops["warp_group_dot.4"].extents == (64, 128, 128)
     assert tiles.ops["warp_group_dot.1.0"].extents == (64, 128, 64)
     assert uses(tiles, "warp_group_dot.1.1")[-1] == ("warp_group_dot.1.1", 1)  # each part its own accumulator
+    # Its operand A goes through shared memory anyway, where both parts put their half.
+    halves = [tiles.ops[f"convert_layout.2.{part}"] for part in range(2)]
+    assert [(half.kind, half.space, half.extents) for half in halves] == [
+        ("ttg.local_store", Space.SHARED, (64, 64))
+    ] * 2
+    assert tiles.ops["warp_group_dot.4"].tiles[0].space is Space.SHARED
     # The vectors over queries do not run along the keys: both parts read the one load.
     assert ("load.0", 0) in uses(tiles, "subf.0.0")
     assert ("load.0", 0) in uses(tiles, "subf.0.1")

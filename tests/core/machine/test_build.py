@@ -185,7 +185,10 @@ def test_casts_work_in_place_and_the_operand_in_registers_is_held_until_the_prod
     assert edge(graph, "truncf.0", "warp_group_dot.1").release == 1084
 
 
-def test_reductions_and_conversions_do_not_work_in_place():
+def test_a_conversion_through_shared_memory_takes_the_registers_of_its_operand_and_a_reduction_does_not():
+    convert = "      %x = ttg.convert_layout %s : $S -> tensor<64x128xf32, #blocked>\n"
+    graph = build(snippet(SCORES + convert + STORE_S)).graph
+    assert edge(graph, "warp_group_dot.0", "convert_layout.0").release == 0
     body = f"""{SCORES}
       %m = "tt.reduce"(%s) <{{axis = 1 : i32}}> ({{
       ^bb0(%y: f32, %z: f32):
