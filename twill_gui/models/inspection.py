@@ -100,12 +100,22 @@ def graph_sections(graph: Graph, bounds: Bounds) -> list[Section]:
 
 def _reasons(graph: Graph, bounds: Bounds) -> Iterator[Section]:
     if bounds.certificates:
-        reasons = [Detail(f"{_family(c.family)} {c.subject}", _lack(c), c.sentence) for c in bounds.certificates]
+        reasons = [
+            Detail(_reason(certificate), _lack(certificate), certificate.sentence)
+            for certificate in bounds.certificates
+        ]
         least = "any II" if bounds.lower_bound is None else f"II {bounds.lower_bound - 1}"
         yield Section(f"Why not {least}", reasons)
     if bounds.critical_recurrence:
         ops = [Detail(op, graph.ops[op].kind, target=op) for op in bounds.critical_recurrence.ops]
         yield Section("Critical recurrence", ops)
+
+
+def _reason(certificate: Certificate) -> str:
+    """The unit or recurrence by itself; other subjects need their family beside them."""
+    if certificate.family in (Family.UNIT, Family.DEPENDENCE):
+        return certificate.subject
+    return f"{_family(certificate.family)} {certificate.subject}"
 
 
 def _bound(number: int | None) -> str:
@@ -229,13 +239,15 @@ def _registers(schedule: Schedule, report: Report) -> Iterator[Detail]:
 
 def _memory(graph: Graph, report: Report) -> Iterator[Detail]:
     peaks, limits = report.peaks, graph.machine
-    for name, used, available, unit in (
-        ("shared", peaks.shared_memory, limits.shared_memory_bytes, "bytes"),
-        ("tensor", peaks.tensor_memory, limits.tensor_memory_columns, "columns"),
-    ):
-        if used or available:
-            tone = Tone.BAD if used > available else Tone.PLAIN
-            yield Detail(name, f"{used} of {available} {unit}", tone=tone)
+    used, available = peaks.shared_memory, limits.shared_memory_bytes
+    if used or available:
+        tone = Tone.BAD if used > available else Tone.PLAIN
+        text = f"{used / 1024:.1f} of {available / 1024:.1f} KiB"
+        yield Detail("shared", text, f"{used} of {available} bytes", tone=tone)
+    used, available = peaks.tensor_memory, limits.tensor_memory_columns
+    if used or available:
+        tone = Tone.BAD if used > available else Tone.PLAIN
+        yield Detail("tensor", f"{used} of {available} columns", tone=tone)
 
 
 def _violation(violation: Violation) -> Detail:
