@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from core.graph.model import Graph
 from core.schedule.model import Schedule
-from core.solve.decide import Decider, Decision
+from core.solve.decide import CP_SAT, Decider, Decision
 from core.solve.events import Event, Incumbent, SolveOptions, Step, TrailEntry, Verdict
+from core.solve.problem import make_problem
 
 QUICK_WORK = 8.0
 """Deterministic work of one run where a wrong "no" costs only time."""
@@ -50,12 +51,33 @@ class Search:
             self._step()
 
     def _step(self) -> None:
-        """Where a wider interval may be impossible although this one is not, every one below the best is decided."""
+        """Where a wider interval may be impossible although this one is not, every one below the best is decided.
+
+        All of those that a monotone relaxation excludes are excluded at once.
+        """
+        self._relax()
         for ii in range(self.lower, self.upper or self.greatest + 1):
             decision = self.decider.thorough(ii, PROOF_WORK)
             self._take(decision, raises_bound=self.lower == ii)
             if decision.schedule is not None or self.decider.clock.left() <= 0:
                 return
+
+    def _relax(self) -> None:
+        graph = relaxed(self.decider.problem.graph)
+        top = (self.upper or self.greatest + 1) - 1
+        if not monotone(graph) or top < self.lower:
+            return
+        began, clock = self.decider.clock.seconds(), self.decider.clock
+        relaxation = Search(
+            Decider(make_problem(graph), clock, self.options.seed), replace(self.options, max_ii=top), lambda _: None
+        )
+        relaxation.run()
+        if relaxation.lower > self.lower:
+            self.lower = relaxation.lower
+            horizon = relaxation.trail[-1].horizon
+            self._record(
+                TrailEntry(self.lower - 1, Verdict.INFEASIBLE, clock.seconds() - began, CP_SAT, horizon=horizon)
+            )
 
     def _bracket(self) -> None:
         """Finds some feasible II quickly, from the bound upwards in growing steps."""
@@ -114,3 +136,13 @@ def monotone(graph: Graph) -> bool:
     pinned = any(pin.start is not None for pin in graph.pins.values())
     late = any(op.queue or any(block.offset for block in op.blocks) for op in graph.ops.values())
     return not pinned and not late
+
+
+def relaxed(graph: Graph) -> Graph:
+    """The graph without pinned starts and without blocks that begin after their op: what it excludes, all exclude."""
+    pins = {name: replace(pin, start=None) for name, pin in graph.pins.items()}
+    ops = {
+        name: replace(op, blocks=tuple(block for block in op.blocks if not block.offset))
+        for name, op in graph.ops.items()
+    }
+    return replace(graph, ops=ops, pins=pins)
