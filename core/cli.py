@@ -12,9 +12,10 @@ from typing import cast
 
 from core.commands.answers import ExitCode, UsageError
 from core.commands.crash import crash_note, program_version
+from core.sweep.axis_forms import axes_help
 
-INTERRUPTED = 130
-"""What shells expect of a program that Ctrl+C ended."""
+_EXTRAS = {"dask": "cluster", "distributed": "cluster"}
+"""The extra that a package belongs to."""
 
 _INPUT_HELP = "project.yaml or its folder, a TTGIR file, or a twill.graph/1 file"
 
@@ -35,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return ExitCode.USAGE
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone: say no more
         return ExitCode.ANSWERED
@@ -44,7 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if package == "core":
             print(crash_note(fault), file=sys.stderr)
             return ExitCode.INTERNAL
-        print(f"the Python package '{package}' is missing; install it with: pip install {package}", file=sys.stderr)
+        wanted = f"'twill-explorer[{_EXTRAS[package]}]'" if package in _EXTRAS else package
+        print(f"the Python package '{package}' is missing; install it with: pip install {wanted}", file=sys.stderr)
         return ExitCode.MISSING_TOOL
     except Exception as fault:
         print(crash_note(fault), file=sys.stderr)
@@ -59,6 +61,10 @@ def _command(name: str) -> Callable[[argparse.Namespace], int]:
 class _Formatter(argparse.HelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=32, width=110)
+
+
+class _ListFormatter(_Formatter, argparse.RawDescriptionHelpFormatter):
+    """Keeps the lines of an epilog."""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -87,6 +93,14 @@ def _add_input(parser: argparse.ArgumentParser, *, several: bool) -> None:
     parser.add_argument("--loop", type=_count, metavar="N", help="index of the loop, as 'twill inspect' lists them")
 
 
+def _add_solving(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--ii", type=_positive, metavar="N", help="ask for this initiation interval alone")
+    parser.add_argument("--max-ii", type=_positive, metavar="N", help="largest II to try (4 times the lower bound)")
+    parser.add_argument("--objective", type=_words, metavar="LEVELS", help="levels in order, for instance ii,length")
+    parser.add_argument("--limit-s", type=_seconds, metavar="S", help="seconds at most (the project's, or 300)")
+    parser.add_argument("--seed", type=_count, metavar="N", help="random seed of the solver")
+
+
 def _inspect_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("inputs", nargs="+", metavar="FILE", help="TTGIR file")
 
@@ -99,8 +113,7 @@ def _graph_options(parser: argparse.ArgumentParser) -> None:
 def _solve_options(parser: argparse.ArgumentParser) -> None:
     _add_input(parser, several=True)
     parser.add_argument("--schedule", metavar="NAME", help="with the settings of this schedule of the project")
-    parser.add_argument("--ii", type=_positive, metavar="N", help="ask for this initiation interval alone")
-    parser.add_argument("--max-ii", type=_positive, metavar="N", help="largest II to try (4 times the lower bound)")
+    _add_solving(parser)
     parser.add_argument(
         "--groups", type=_group, nargs="+", action="extend", default=[], metavar="KIND=N", help="groups of a kind"
     )
@@ -108,10 +121,21 @@ def _solve_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--without", nargs="+", action="extend", default=[], metavar="FAMILY", help="rules to leave out"
     )
-    parser.add_argument("--objective", type=_words, metavar="LEVELS", help="levels in order, for instance ii,length")
-    parser.add_argument("--limit-s", type=_seconds, metavar="S", help="seconds at most (the project's, or 300)")
-    parser.add_argument("--seed", type=_count, metavar="N", help="random seed of the solver")
     parser.add_argument("-o", "--output", metavar="PATH", help="schedule file, or a folder for several inputs")
+
+
+def _sweep_options(parser: argparse.ArgumentParser) -> None:
+    parser.formatter_class, parser.epilog = _ListFormatter, axes_help()
+    _add_input(parser, several=False)
+    parser.add_argument(
+        "--over", nargs="+", action="extend", required=True, metavar="KEY=V1,V2", help="an axis and its values"
+    )
+    parser.add_argument("--schedule", metavar="NAME", help="with the settings of this schedule of the project")
+    _add_solving(parser)
+    parser.add_argument("--workers", type=_positive, metavar="N", help="processes here (one for each core)")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="solve on the Dask cluster of this scheduler")
+    parser.add_argument("--resume", metavar="FILE", help="results file: what it answers is not solved again")
+    parser.add_argument("-o", "--output", metavar="FILE", help="table (.csv) or plot (.svg) of the results")
 
 
 def _check_options(parser: argparse.ArgumentParser) -> None:
@@ -130,6 +154,7 @@ _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...
     ("inspect", "list functions, operations and loops of TTGIR files", _inspect_options),
     ("graph", "print the loop's graph (twill.graph/1) with its lower bounds", _graph_options),
     ("solve", "find the least initiation interval with a proof, and a schedule for it", _solve_options),
+    ("sweep", "least II at every combination of values: registers, groups, sub-tiles, costs", _sweep_options),
     ("check", "judge a schedule: every broken rule, and the peaks of every resource", _check_options),
     ("export", "write a schedule for other tools", _export_options),
 )

@@ -25,6 +25,7 @@ class ExitCode(IntEnum):
     NO_ANSWER = 4
     MISSING_TOOL = 5
     INTERNAL = 70
+    INTERRUPTED = 130  # what shells expect of a program that Ctrl+C ended
 
 
 class UsageError(Exception):
@@ -33,9 +34,10 @@ class UsageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command says of one input: its JSON document, the same for people, and messages for standard error."""
+    """What a command says of one input: its JSON document (for a sweep one for each point), the same for people, and
+    messages for standard error."""
 
-    document: Mapping[str, Any]
+    document: Mapping[str, Any] | Sequence[Mapping[str, Any]]
     text: str
     code: ExitCode = ExitCode.ANSWERED
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -44,8 +46,8 @@ class Answer:
 def answer_each(inputs: Sequence[str], answer: Callable[[str], Answer], as_json: bool) -> ExitCode:
     """Prints the answer for each input, in order, and returns the worst exit code.
 
-    With `as_json` each input has one line on standard output: a bad one {`input`, `diagnostics`}, one that an internal
-    error ended {`input`, `error`}. The inputs after it are still answered.
+    With `as_json` each document has one line on standard output: for a bad input {`input`, `diagnostics`}, for one that
+    an internal error ended {`input`, `error`}. The inputs after it are still answered.
     """
     worst = ExitCode.ANSWERED
     for name in inputs:
@@ -53,7 +55,9 @@ def answer_each(inputs: Sequence[str], answer: Callable[[str], Answer], as_json:
         for diagnostic in result.diagnostics:
             print(diagnostic.format(), file=sys.stderr, flush=True)
         if as_json:
-            print(json.dumps(result.document, ensure_ascii=False, separators=(", ", ": ")), flush=True)
+            documents = [result.document] if isinstance(result.document, Mapping) else result.document
+            for document in documents:
+                print(json.dumps(document, ensure_ascii=False, separators=(", ", ": ")), flush=True)
         elif result.text:
             heading = f"{name}\n" if len(inputs) > 1 else ""
             print(f"{heading}{result.text}", flush=True)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from core.commands.answers import Answer, ExitCode, UsageError, answer_each, writing
 from core.commands.inputs import open_input
 from core.commands.solution import solution_document, solution_text
+from core.commands.solve_options import read_objective, solve_options
 from core.graph.model import Graph
 from core.graph.read import suggest
 from core.project.load import PROJECT_FILE
-from core.project.model import Project
 from core.project.record import save_solution
 from core.project.variations import REMOVABLE, with_group_counts, with_register_limit, without_family
 from core.schedule.report import Family
-from core.solve.events import Event, Level, LevelProved, SolveOptions, SolveResult, Status, Step
+from core.solve.events import Event, LevelProved, SolveOptions, SolveResult, Status, Step
 
 _CODES = {
     Status.OPTIMAL: ExitCode.ANSWERED,
@@ -31,13 +30,13 @@ _CODES = {
 def run(arguments: argparse.Namespace) -> ExitCode:
     """Answers for every input: 0 optimal or feasible, 1 infeasible, 4 unknown."""
     families = [_family(word) for word in arguments.without]
-    objective = None if arguments.objective is None else tuple(_level(word) for word in arguments.objective)
+    objective = read_objective(arguments)
     outputs = _outputs(arguments.inputs, arguments.output)
 
     def answer(name: str) -> Answer:
         opened = open_input(name, arguments)
         graph = _varied(opened.graph, arguments, families)
-        options = _options(opened.project, arguments, objective)
+        options = solve_options(opened.project, arguments, objective)
         result = _solve(graph, options)
         document = solution_document(graph, result)
         file = outputs.get(name)
@@ -72,17 +71,6 @@ def _tell(event: Event) -> None:
         print(f"  {level.name.value}: {level.value}, {event.seconds:.1f} s", file=sys.stderr)
 
 
-def _options(project: Project, arguments: argparse.Namespace, objective: tuple[Level, ...] | None) -> SolveOptions:
-    given = {
-        "objective": objective,
-        "ii": arguments.ii,
-        "max_ii": arguments.max_ii,
-        "limit_s": arguments.limit_s,
-        "seed": arguments.seed,
-    }
-    return replace(project.solve, **{key: value for key, value in given.items() if value is not None})
-
-
 def _varied(graph: Graph, arguments: argparse.Namespace, families: list[Family]) -> Graph:
     kinds = {group.kind for group in graph.groups}
     for kind, _ in arguments.groups:
@@ -107,13 +95,6 @@ def _family(word: str) -> Family:
         if family.value == word:
             return family
     raise UsageError(f"--without: '{word}' is not one of {', '.join(family.value for family in REMOVABLE)}")
-
-
-def _level(word: str) -> Level:
-    for level in Level:
-        if level.value == word:
-            return level
-    raise UsageError(f"--objective: '{word}' is not one of {', '.join(level.value for level in Level)}")
 
 
 def _outputs(inputs: list[str], output: str | None) -> dict[str, Path]:

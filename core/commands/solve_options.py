@@ -1,0 +1,34 @@
+"""How a project is solved: its own settings, and what the options of the command line say instead."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from core.commands.answers import UsageError
+from core.project.model import Project
+from core.solve.events import Level, SolveOptions
+
+
+def read_objective(arguments: argparse.Namespace) -> tuple[Level, ...] | None:
+    """The levels of `--objective`, None without it. Raises UsageError."""
+    return None if arguments.objective is None else tuple(_level(word) for word in arguments.objective)
+
+
+def solve_options(project: Project, arguments: argparse.Namespace, objective: tuple[Level, ...] | None) -> SolveOptions:
+    """The project's options with those given on the command line in their place."""
+    given = {
+        "objective": objective,
+        "ii": arguments.ii,
+        "max_ii": arguments.max_ii,
+        "limit_s": arguments.limit_s,
+        "seed": arguments.seed,
+    }
+    return replace(project.solve, **{key: value for key, value in given.items() if value is not None})
+
+
+def _level(word: str) -> Level:
+    for level in Level:
+        if level.value == word:
+            return level
+    raise UsageError(f"--objective: '{word}' is not one of {', '.join(level.value for level in Level)}")
