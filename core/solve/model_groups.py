@@ -11,7 +11,7 @@ from core.solve.problem import Problem
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-    Condition = tuple[cp_model.LiteralT, ...] | None
+    Condition = tuple[cp_model.BoolVarT, ...] | None
     """Literals that all hold; () is always, None is never."""
 
 

@@ -23,7 +23,7 @@ class Moment:
     clock: str
     offset: int
     phase: cp_model.IntVar
-    wraps: cp_model.LinearExprT
+    wraps: cp_model.LinearExpr | int
 
 
 class Times:
@@ -54,7 +54,7 @@ class Times:
             self.unit_start[name] = self.start[name]
             if op.queue:
                 # A delayed start may fall into later stages than any issue.
-                delayed = f"{name}\0"  # no name in a file
+                delayed = f"{name}\0"  # not a name that a file can hold
                 self._add_clock(delayed, stages + op.queue // ii + 1)
                 cp.add(self.start[delayed] >= self.start[name])
                 cp.add(self.start[delayed] <= self.start[name] + op.queue)
@@ -92,7 +92,7 @@ class Times:
             self._later[pair] = literal
         return self._later[pair]
 
-    def lag(self, begin: Moment, end: Moment) -> cp_model.LinearExprT:
+    def lag(self, begin: Moment, end: Moment) -> cp_model.LinearExpr | int:
         """Stage of `end` less that of `begin`."""
         a, b = begin.clock, end.clock
         beyond = end.wraps - begin.wraps
@@ -105,18 +105,18 @@ class Times:
         return self._lags[a, b] + beyond
 
     def copies(self, begin: Moment, end: Moment, periods: int, anchor: Moment) -> cp_model.LinearExprT:
-        """How many iterations' [begin, end + periods * II) cover the anchor's slot; exact unless end is before begin."""
+        """How many iterations' [begin, end + periods * II) cover the anchor's slot; exact unless it ends first."""
         return self.lag(begin, end) + periods + self.later(end, anchor) - self.later(begin, anchor)
 
     def not_before(
-        self, moment: Moment, periods: int, earliest: Moment, given: Sequence[cp_model.LiteralT] = ()
+        self, moment: Moment, periods: int, earliest: Moment, given: Sequence[cp_model.BoolVarT] = ()
     ) -> None:
         """moment + periods * II >= earliest, said in stages and order, where all `given` hold."""
         late = self.lag(earliest, moment) + periods >= self.later(earliest, moment)
         self.cp.add(late).only_enforce_if(*given)
 
     def disjoint(
-        self, first: Moment, cycles: int, second: Moment, other_cycles: int, given: Sequence[cp_model.LiteralT]
+        self, first: Moment, cycles: int, second: Moment, other_cycles: int, given: Sequence[cp_model.BoolVarT]
     ) -> None:
         """[first, first + cycles) and [second, second + other_cycles) share no slot, where all `given` hold."""
         if cycles + other_cycles > self.ii:
