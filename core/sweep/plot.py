@@ -13,7 +13,7 @@ from core.sweep.setting import Value, label
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 80, 580, 80, 420  # of the plot's frame, in pixels
 _HEIGHT = _BOTTOM + 60  # and more where the legend needs it
-_SPREAD = 40  # over so many pixels stand the series' marks of one value without an II
+_SPREAD = 40  # over so many pixels at most stand the marks of one value, a little aside for each series
 _LETTER = 7  # about as wide as a letter
 _BAND = 58  # height at which points without an II stand, above the plot
 _PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")  # Okabe and Ito
@@ -45,12 +45,13 @@ def plot_svg(title: str, keys: Sequence[str], rows: Sequence[Row]) -> str:
     _horizontal(svg, keys[0], values, x)
     for number, (name, members) in enumerate(series.items()):
         style = _style(number)
-        at = [(x.at(places[row.values[keys[0]]]), row) for row in members]
+        aside = (number - (len(series) - 1) / 2) * min(9, _SPREAD / len(series))
+        at = [(x.at(places[row.values[keys[0]]]) + aside, row) for row in members]
         _legend(svg, number, name, style)
         if is_numeric(values):
             _steps(svg, sorted(at, key=lambda one: one[0]), y, style)
         for place, row in at:
-            _mark(svg, place, row, y, style, number * min(9, _SPREAD / len(series)))
+            _mark(svg, place, row, y, style["stroke"])
     indent(svg)
     return tostring(svg, encoding="unicode") + "\n"
 
@@ -68,8 +69,10 @@ def _series(first: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _style(number: int) -> dict[str, str]:
+    """Colour, dashes, and a width such that a later line lets earlier ones be seen under it."""
     dash = _DASHES[number // len(_PALETTE) % len(_DASHES)]
-    return {"stroke": _PALETTE[number % len(_PALETTE)], "stroke-width": "2", "stroke-dasharray": dash}
+    width = f"{max(1.5, 5 - 1.5 * number):g}"
+    return {"stroke": _PALETTE[number % len(_PALETTE)], "stroke-width": width, "stroke-dasharray": dash}
 
 
 def _vertical(svg: Element, rows: Sequence[Row]) -> Scale:
@@ -124,14 +127,13 @@ def _steps(svg: Element, at: Sequence[tuple[float, Row]], y: Scale, style: Mappi
         _add(svg, "path", d=" ".join(path), fill="none", **style)
 
 
-def _mark(svg: Element, at: float, row: Row, y: Scale, style: Mapping[str, str], aside: float) -> None:
-    colour = style["stroke"]
+def _mark(svg: Element, at: float, row: Row, y: Scale, colour: str) -> None:
     outcome = row.outcome
     group = _add(svg, "g", stroke=colour)
     told = "failed" if outcome is None else outcome.status.value
     if outcome is None or outcome.ii is None:
         sign = _FAILED if outcome is None else _NO_II[outcome.status]
-        _text(group, at + aside, _BAND + 5, sign, anchor="middle", size=16, fill=colour)
+        _text(group, at, _BAND + 5, sign, anchor="middle", size=16, fill=colour)
     else:
         told += f", II {outcome.ii}"
         height, open_mark = y.at(outcome.ii), outcome.status is Status.FEASIBLE

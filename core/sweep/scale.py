@@ -50,9 +50,12 @@ def value_ticks(values: Sequence[Value], scale: Scale, apart: float) -> list[Tic
 
 
 def round_ticks(low: float, high: float, count: int) -> list[int]:
-    """About `count` multiples of 1, 2 or 5 times a power of ten, from at most `low` to at least `high`."""
+    """About `count` multiples of 1, 2 or 5 times a power of ten, from at most `low` to at least `high`; a single value
+    has one on each side."""
     rough = max((high - low) / count, 1)
     power = 10 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
     first, last = math.floor(low / step), math.ceil(high / step)
-    return [step * i for i in range(first, max(last, first + 1) + 1)]
+    if first == last:
+        first, last = first - 1, last + 1
+    return [step * i for i in range(first, last + 1)]
