@@ -21,6 +21,8 @@ from core.graph.model import Block, Dependence, Graph, GroupKind, Limits, Op, Re
 from core.schedule.check import check
 from core.schedule.model import Placement, Schedule, ScheduledGroup
 from twill_gui.views.gantt import GanttMode, GanttView
+from twill_gui.views.liveness import LivenessView
+from twill_gui.views.reservation import ReservationView
 
 OPS = 40
 UNITS = ("tensor_core", "sfu", "fma", "alu", "tma")
@@ -64,6 +66,18 @@ def measure(what: str, step: Callable[[int], object], count: int = 60) -> None:
     )
 
 
+def drag(what: str, view: GanttView) -> None:
+    """Measures an op in the hand, one pixel further each time."""
+    content, rows = view.content, view.canvas.rows
+    assert content is not None and rows is not None
+    bar = next(bar for bar in content.layout.bars if bar.op == "op8" and bar.block is None)
+    x, y = int(view.axis.x(bar.start)) + 5, rows.bar_top(bar) + 5
+    QTest.mousePress(view.canvas, Qt.MouseButton.LeftButton, pos=QPoint(x, y))
+    measure(what, lambda n: QTest.mouseMove(view.canvas, QPoint(x + 10 + n, y)))
+    view.cancel_drag()
+    QTest.mouseRelease(view.canvas, Qt.MouseButton.LeftButton, pos=QPoint(x, y))
+
+
 def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -73,7 +87,7 @@ def main() -> None:
     options = parser.parse_args()
     application = QApplication([])
     graph, schedule = loop()
-    view = GanttView()
+    view, liveness, reservation = GanttView(), LivenessView(), ReservationView()
     view.resize(options.width, options.height)
     view.set_mode(GanttMode.UNROLLED)
     view.set_steady_iterations(max(options.bars // (2 * OPS) - 2, 1))
@@ -94,12 +108,16 @@ def main() -> None:
 
     view.set_mode(GanttMode.FOLDED)
     QTest.qWait(20)
-    bar = next(bar for bar in view.content.layout.bars if bar.op == "op8" and bar.block is None)
-    assert view.canvas.rows is not None
-    x, y = int(view.axis.x(bar.start)) + 5, view.canvas.rows.bar_top(bar) + 5
-    QTest.mousePress(view.canvas, Qt.MouseButton.LeftButton, pos=QPoint(x, y))
-    measure("drag: judge and frame, folded", lambda n: QTest.mouseMove(view.canvas, QPoint(x + 10 + n, y)))
-    view.cancel_drag()
+    drag("drag: judge and frame, folded", view)
+    for linked in (liveness, reservation):
+        linked.resize(options.width, 300)
+        linked.link_to(view)
+        linked.set_content(graph, schedule)
+        linked.show()
+    QTest.qWait(50)
+    drag("drag, with liveness and reservation below", view)
+    view.set_mode(GanttMode.UNROLLED)
+    measure("zoom, all bars, all three views", lambda n: view.axis.zoom(1.01 if n % 2 else 1 / 1.01, 5000))
     application.quit()
 
 

@@ -12,7 +12,6 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
-    QPixmap,
     QResizeEvent,
     QWheelEvent,
 )
@@ -24,7 +23,7 @@ from twill_gui.palette import LIGHT, ViewPalette
 from twill_gui.views.gantt.layout import GanttMode
 from twill_gui.views.gantt.view import GanttView
 from twill_gui.views.timeline.axis import TimeAxis
-from twill_gui.views.timeline.painting import paints_shapes
+from twill_gui.views.timeline.painting import StillPicture, paints_shapes
 from twill_gui.views.timeline.row_header import HEADER_WIDTH, HeaderStyle, RowHeader, paint_row_header
 from twill_gui.views.timeline.span import TimeScale, TimeSpan
 from twill_gui.views.timeline.text import TextCutter, title_font
@@ -60,7 +59,8 @@ class LinkedPlot(QWidget):
         self._tried: Schedule | None = None
         self._span = TimeSpan(0, 1)
         self._headers: Sequence[RowHeader] = ()
-        self._still: QPixmap | None = None
+        self._still = StillPicture()
+        self._fonts = TextCutter(title_font(self.font())), TextCutter(self.font())
         self._scroll_bar = QScrollBar(Qt.Orientation.Vertical, self)
         self._scroll_bar.setAccessibleName(f"Rows of {name}")
         self._scroll_bar.valueChanged.connect(self.repaint_all)
@@ -97,7 +97,7 @@ class LinkedPlot(QWidget):
         self._axis.cursor_changed.disconnect(self.update)
         self._axis = gantt.axis
         self._follow(self._axis)
-        gantt.layout_changed.connect(self._rebuild)
+        gantt.layout_changed.connect(self._follow_layout)
         gantt.tried.connect(self._try)
         self._rebuild()
 
@@ -123,7 +123,7 @@ class LinkedPlot(QWidget):
 
     def repaint_all(self) -> None:
         """Paints everything anew."""
-        self._still = None
+        self._still.outdate()
         self.update()
 
     def time_scale(self) -> TimeScale:
@@ -176,6 +176,12 @@ class LinkedPlot(QWidget):
         super().leaveEvent(event)
         self._axis.set_cursor(None)
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fonts = TextCutter(title_font(self.font())), TextCutter(self.font())
+            self.repaint_all()
+
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             QToolTip.showText(event.globalPos(), self._tooltip(event.pos()), self)
@@ -188,7 +194,8 @@ class LinkedPlot(QWidget):
             if paints_shapes(painter):
                 self._paint_still(painter, scale)
             else:
-                painter.drawPixmap(0, 0, self._still_picture(scale))
+                ratio = self.devicePixelRatioF()
+                painter.drawPixmap(0, 0, self._still.get(self.size(), ratio, lambda p: self._paint_still(p, scale)))
             if self._axis.cursor is not None and self._headers:
                 x = round(scale.x(self._axis.cursor))
                 painter.setPen(QPen(QColor(self.view_palette.cursor), 1))
@@ -199,6 +206,11 @@ class LinkedPlot(QWidget):
     def _follow(self, axis: TimeAxis) -> None:
         axis.changed.connect(self.repaint_all)
         axis.cursor_changed.connect(self.update)
+
+    def _follow_layout(self) -> None:
+        """Another mode or other content; in the latter case this view is given it too, and waits for it."""
+        if self._chart_span() is not None:
+            self._rebuild()
 
     def _try(self, schedule: Schedule | None) -> None:
         self._tried = schedule
@@ -256,15 +268,6 @@ class LinkedPlot(QWidget):
         time = scale.time(position.x())
         return self.describe_at(row, time) if self._span.start <= time < self._span.end else ""
 
-    def _still_picture(self, scale: TimeScale) -> QPixmap:
-        ratio = self.devicePixelRatioF()
-        if self._still is None or self._still.devicePixelRatio() != ratio:
-            self._still = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
-            self._still.setDevicePixelRatio(ratio)
-            with QPainter(self._still) as painter:
-                self._paint_still(painter, scale)
-        return self._still
-
     def _paint_still(self, painter: QPainter, scale: TimeScale) -> None:
         palette = self.view_palette
         painter.fillRect(self.rect(), QColor(palette.window))
@@ -273,8 +276,7 @@ class LinkedPlot(QWidget):
         if not self._headers:
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, "Nothing to show")
             return
-        fonts = TextCutter(title_font(self.font())), TextCutter(self.font())
-        style = HeaderStyle(palette, *fonts, self.devicePixelRatioF())
+        style = HeaderStyle(palette, *self._fonts, self.devicePixelRatioF())
         for row, header in enumerate(self._headers):
             box = self.row_box(row, scale)
             if box.bottom() <= 0 or box.top() >= self.height():
@@ -293,12 +295,12 @@ class LinkedPlot(QWidget):
         painter.fillRect(box, QColor(palette.lane_alternate if row % 2 else palette.lane))
         start, end = scale.time(scale.left), scale.time(scale.right)
         painter.setPen(QPen(QColor(palette.grid), 1))
-        for time in ticks(start, end, tick_step(end - start, box.width() / TICK_PX)):
-            x = round(scale.x(time)) + 0.5
-            painter.drawLine(QLineF(x, box.top(), x, box.bottom()))
+        times = ticks(start, end, tick_step(end - start, box.width() / TICK_PX))
+        columns = [round(scale.x(time)) + 0.5 for time in times]
+        painter.drawLines([QLineF(x, box.top(), x, box.bottom()) for x in columns])
         tint = QColor(palette.band)
         tint.setAlpha(OUTSIDE_ALPHA)
         for first, last in ((start, self._span.start), (self._span.end, end)):
             if last > first:
-                left, right = scale.clipped_x(first), scale.clipped_x(last)
+                left, right = max(scale.x(first), box.left()), min(scale.x(last), box.right())
                 painter.fillRect(QRectF(left, box.top(), right - left, box.height()), tint)

@@ -132,3 +132,14 @@ def test_both_modes_say_what_they_show(chart: Chart) -> None:
     assert chart.view.axis.end > 14000
     chart.view.set_selection(frozenset({"exp0"}))
     assert chart.canvas.accessibleDescription() == "exp0 on compute0, start 2894, slot 846, stage 1"
+
+
+def test_escape_takes_a_range_away_before_it_clears(chart: Chart) -> None:
+    chart.click(chart.point("exp0"))
+    chart.drag(QPoint(200, chart.empty().y()), QPoint(500, chart.empty().y()))
+    shown = chart.canvas.grab().toImage()
+    chart.key(K.Key_Escape)
+    assert chart.selections == [frozenset({"exp0"})]
+    assert chart.canvas.grab().toImage() != shown
+    chart.key(K.Key_Escape)
+    assert chart.selections[-1] == frozenset()

@@ -7,8 +7,10 @@ from collections.abc import Callable
 import pytest
 from chart_cases import BLACKWELL, HOPPER, case
 from chart_driver import Chart
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QHelpEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from core.schedule.check import check
@@ -228,3 +230,15 @@ def test_the_drop_is_judged_by_the_judge(chart: Chart) -> None:
     last = [trial for trial in tried if trial][-1]
     assert check(graph, last) == check(graph, move_op(schedule, op, cycle, group))
     assert not check(graph, last).legal
+
+
+def test_the_tooltip_tells_the_ops_facts_and_faults(chart: Chart, bot: QtBot) -> None:
+    chart.show_moved("exp0", 2700, "compute0")
+    point = chart.point("exp0")
+    QApplication.sendEvent(chart.canvas, QHelpEvent(QEvent.Type.ToolTip, point, chart.canvas.mapToGlobal(point)))
+    bot.waitUntil(lambda: QToolTip.isVisible())
+    text = QToolTip.text()
+    for fact in ("exp0", "math.exp2", "sfu", "slot 652", "stage", "512 cycles", "536 cycles", "needs +109 cycles"):
+        assert fact in text
+    QToolTip.hideText()
+    bot.waitUntil(lambda: not QToolTip.isVisible())

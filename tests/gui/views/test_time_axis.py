@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from twill_gui.views.timeline.axis import MARGIN_PX, TimeAxis
-from twill_gui.views.timeline.occupancy import breakpoints, copies
+from twill_gui.views.timeline.occupancy import occupancy
 from twill_gui.views.timeline.ticks import grouped, tick_step, ticks
 
 
@@ -102,12 +102,12 @@ def test_digits_are_grouped() -> None:
 
 @pytest.mark.parametrize("iterations", [None, 1, 4])
 def test_copies_are_counted_as_by_hand(iterations: int | None) -> None:
-    ii = 7
-    for begin in range(0, 16, 5):
-        for end in range(begin - 1, begin + 20, 4):
-            times = breakpoints([(begin, end)], ii, iterations, 0, 40)
-            counted = copies(begin, end, ii, iterations, times[:-1])
-            used = range(-9, 40) if iterations is None else range(iterations)
-            for cycle in range(40):
-                step = max(n for n, time in enumerate(times[:-1].tolist()) if time <= cycle)
-                assert counted[step] == sum(begin + i * ii <= cycle < end + i * ii for i in used)
+    ii, used = 7, range(-9, 40) if iterations is None else range(iterations or 0)
+    ranges = [(begin, end) for begin in range(0, 16, 5) for end in range(begin - 1, begin + 20, 4)]
+    times, counts = occupancy(ranges, ii, iterations, 3, 40)
+    assert (times[0], times[-1]) == (3, 40)
+    for number, (begin, end) in enumerate(ranges):
+        shown = [
+            count for count, cycles in zip(counts[number], times[1:] - times[:-1], strict=True) for _ in range(cycles)
+        ]
+        assert shown == [sum(begin + i * ii <= cycle < end + i * ii for i in used) for cycle in range(3, 40)]

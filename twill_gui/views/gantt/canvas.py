@@ -7,7 +7,7 @@ from PySide6.QtGui import QHelpEvent, QMouseEvent, QNativeGestureEvent, QWheelEv
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from twill_gui.views.gantt.content import Content
-from twill_gui.views.gantt.describe import op_tooltip
+from twill_gui.views.gantt.describe import bar_tooltip
 from twill_gui.views.gantt.gestures import Hold, Pan, Range
 from twill_gui.views.gantt.layout import Bar
 from twill_gui.views.gantt.surface import Surface
@@ -49,21 +49,18 @@ class Canvas(Surface):
         return None if number is None else self._table.bars[number]
 
     def cancel(self) -> bool:
-        """Ends the gesture in progress without any effect; False if there is none."""
-        if self._gesture is None:
-            return False
+        """Ends the gesture in progress without any effect, or else takes the selected range away; False if there is
+        neither."""
         held = isinstance(self._gesture, Hold)
+        found = self._gesture is not None or self._range is not None
+        if self._gesture is None:
+            self._range = None
         self._gesture = None
         self.unsetCursor()
         if held:
             self.tried.emit(None)
         self.update()
-        return True
-
-    def clear_range(self) -> None:
-        """Removes the selected range of time."""
-        self._range = None
-        self.update()
+        return found
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if self._content is None or self._rows is None or self._gesture is not None:
@@ -131,7 +128,7 @@ class Canvas(Surface):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             bar = self.bar_at(QPointF(event.pos())) if self._gesture is None else None
-            text = op_tooltip(self._content, bar.op) if bar and self._content else ""
+            text = bar_tooltip(self._content, bar) if bar and self._content else ""
             QToolTip.showText(event.globalPos(), text, self)
             return True
         if isinstance(event, QNativeGestureEvent) and pinch(self.axis, self.axis.time(event.position().x()), event):

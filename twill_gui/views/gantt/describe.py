@@ -6,7 +6,7 @@ from html import escape
 
 from core.graph.model import Op
 from twill_gui.views.gantt.content import Content
-from twill_gui.views.gantt.layout import Lane, LaneKind
+from twill_gui.views.gantt.layout import Bar, GanttMode, Lane, LaneKind
 from twill_gui.views.timeline.row_header import RowHeader
 from twill_gui.views.timeline.ticks import grouped
 
@@ -18,8 +18,9 @@ def lane_header(content: Content, lane: Lane) -> RowHeader:
     return _unit_header(content, lane.name)
 
 
-def op_tooltip(content: Content, op_id: str) -> str:
-    """An op's facts as a small HTML table."""
+def bar_tooltip(content: Content, bar: Bar) -> str:
+    """The facts of a bar's op as a small HTML table, and what is wrong with it."""
+    op_id = bar.op
     op, place = content.graph.ops[op_id], content.schedule.ops[op_id]
     rows = [
         ("kind", op.kind),
@@ -30,6 +31,10 @@ def op_tooltip(content: Content, op_id: str) -> str:
         ("issue", f"{grouped(op.issue_cycles)} cycles{', asynchronous' if op.asynchronous else ''}"),
         ("latency", f"{grouped(op.latency)} cycles"),
     ]
+    if content.layout.mode is GanttMode.UNROLLED:
+        rows.append(
+            ("iteration", f"{bar.iteration}, from {grouped(place.start + bar.iteration * content.schedule.ii)}")
+        )
     if place.delay:
         rows.append(("delay", f"{grouped(place.delay)} cycles in the queue"))
     if op_id in content.graph.pins:

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-Keys = tuple[Qt.Key, bool, bool]
+if TYPE_CHECKING:
+    from twill_gui.views.gantt.view import GanttView
 
-# Key, with Alt, with Shift: name of the view's method, and its arguments.
-CHART_KEYS: Mapping[Keys, tuple[str, tuple[int, ...]]] = {
-    (Qt.Key.Key_W, False, False): ("zoom_in", ()),
-    (Qt.Key.Key_S, False, False): ("zoom_out", ()),
-    (Qt.Key.Key_A, False, False): ("pan_left", ()),
-    (Qt.Key.Key_D, False, False): ("pan_right", ()),
-    (Qt.Key.Key_Home, False, False): ("fit", ()),
-    (Qt.Key.Key_F, False, False): ("center_selection", ()),
-    (Qt.Key.Key_Period, False, False): ("select_next", ()),
-    (Qt.Key.Key_Comma, False, False): ("select_previous", ()),
-    (Qt.Key.Key_BracketLeft, False, False): ("select_predecessor", ()),
-    (Qt.Key.Key_BracketRight, False, False): ("select_successor", ()),
-    (Qt.Key.Key_Left, True, False): ("nudge", (-1,)),
-    (Qt.Key.Key_Right, True, False): ("nudge", (1,)),
-    (Qt.Key.Key_Left, True, True): ("nudge", (-10,)),
-    (Qt.Key.Key_Right, True, True): ("nudge", (10,)),
-    (Qt.Key.Key_Up, True, False): ("move_to_neighbour_group", (-1,)),
-    (Qt.Key.Key_Down, True, False): ("move_to_neighbour_group", (1,)),
-    (Qt.Key.Key_Escape, False, False): ("cancel", ()),
+_K = Qt.Key
+
+# By key, with Alt, with Shift.
+CHART_KEYS: Mapping[tuple[Qt.Key, bool, bool], Callable[[GanttView], None]] = {
+    (_K.Key_W, False, False): lambda view: view.zoom_in(),
+    (_K.Key_S, False, False): lambda view: view.zoom_out(),
+    (_K.Key_A, False, False): lambda view: view.pan_left(),
+    (_K.Key_D, False, False): lambda view: view.pan_right(),
+    (_K.Key_Home, False, False): lambda view: view.fit(),
+    (_K.Key_F, False, False): lambda view: view.center_selection(),
+    (_K.Key_Period, False, False): lambda view: view.select_next(),
+    (_K.Key_Comma, False, False): lambda view: view.select_previous(),
+    (_K.Key_BracketLeft, False, False): lambda view: view.select_predecessor(),
+    (_K.Key_BracketRight, False, False): lambda view: view.select_successor(),
+    (_K.Key_Left, True, False): lambda view: view.nudge(-1),
+    (_K.Key_Right, True, False): lambda view: view.nudge(1),
+    (_K.Key_Left, True, True): lambda view: view.nudge(-10),
+    (_K.Key_Right, True, True): lambda view: view.nudge(10),
+    (_K.Key_Up, True, False): lambda view: view.move_to_neighbour_group(-1),
+    (_K.Key_Down, True, False): lambda view: view.move_to_neighbour_group(1),
+    (_K.Key_Escape, False, False): lambda view: view.cancel(),
 }

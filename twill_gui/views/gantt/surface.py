@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap, QResizeEvent
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from core.graph.model import Dependence
@@ -22,7 +22,7 @@ from twill_gui.views.gantt.move_painter import paint_move
 from twill_gui.views.gantt.overlay import paint_cursor, paint_outlines, paint_range
 from twill_gui.views.gantt.rows import Metrics, Rows
 from twill_gui.views.timeline.axis import TimeAxis
-from twill_gui.views.timeline.painting import paints_shapes
+from twill_gui.views.timeline.painting import StillPicture, paints_shapes
 from twill_gui.views.timeline.text import TextCutter, small_font
 
 NOTHING_TO_SHOW = "No schedule yet"
@@ -49,7 +49,7 @@ class Surface(QWidget):
         self._scroll = 0
         self._palette = LIGHT
         self._cutters: tuple[TextCutter, TextCutter] | None = None
-        self._still: QPixmap | None = None
+        self._still = StillPicture()
         axis.changed.connect(self.repaint_all)
         axis.cursor_changed.connect(self.update)
 
@@ -101,13 +101,19 @@ class Surface(QWidget):
 
     def repaint_all(self) -> None:
         """Forgets the picture of what holds still."""
-        self._still = None
+        self._still.outdate()
         self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._still = None
+        self._still.outdate()
         self.axis.set_width(self.width())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._cutters = None
+            self.repaint_all()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         with QPainter(self) as painter:
@@ -126,7 +132,8 @@ class Surface(QWidget):
             painter.setClipRect(self.rect())
             self._paint_still(painter, frame)
         else:
-            painter.drawPixmap(0, 0, self._still_picture(frame))
+            still = self._still.get(self.size(), frame.ratio, lambda pixels: self._paint_still(pixels, frame))
+            painter.drawPixmap(0, 0, still)
         self._paint_overlay(painter, frame)
 
     def _frame(self, content: Content) -> Frame:
@@ -144,14 +151,6 @@ class Surface(QWidget):
             *self._cutters,
             self.devicePixelRatioF(),
         )
-
-    def _still_picture(self, frame: Frame) -> QPixmap:
-        if self._still is None or self._still.devicePixelRatio() != frame.ratio:
-            self._still = QPixmap(round(frame.width * frame.ratio), round(frame.height * frame.ratio))
-            self._still.setDevicePixelRatio(frame.ratio)
-            with QPainter(self._still) as painter:
-                self._paint_still(painter, frame)
-        return self._still
 
     def _paint_still(self, painter: QPainter, frame: Frame) -> None:
         assert self._content is not None and self._table is not None and self._tails is not None

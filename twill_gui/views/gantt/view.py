@@ -26,6 +26,7 @@ from twill_gui.views.timeline.ruler import Ruler, RulerSection
 from twill_gui.views.timeline.scrollbar import TimeScrollBar
 
 STEADY_ITERATIONS = 3
+_MODIFIER = Qt.KeyboardModifier
 PHASE_NAMES = {Phase.PROLOGUE: "prologue", Phase.STEADY: "steady state", Phase.EPILOGUE: "epilogue"}
 
 
@@ -215,28 +216,24 @@ class GanttView(QWidget):
                 self.move_requested.emit(op, self._content.schedule.ops[op].start, group)
 
     def cancel_drag(self) -> bool:
-        """Ends a drag without any effect; False if there is none."""
+        """Ends a drag without any effect, or else takes the selected range away; False if there is neither."""
         return self._canvas.cancel()
 
     def cancel(self) -> None:
-        """Ends a drag; without one, takes the range away and asks for an empty selection."""
+        """As `cancel_drag`; if there is nothing to cancel, asks for an empty selection."""
         if not self.cancel_drag():
-            self._canvas.clear_range()
             self.selection_requested.emit(frozenset())
 
     # Events
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         modifiers = event.modifiers()
-        alt, shift = (
-            bool(modifiers & Qt.KeyboardModifier.AltModifier),
-            bool(modifiers & Qt.KeyboardModifier.ShiftModifier),
-        )
-        name, arguments = CHART_KEYS.get((Qt.Key(event.key()), alt, shift), ("", ()))
-        if not name or modifiers & Qt.KeyboardModifier.ControlModifier:
+        alt, shift = (bool(modifiers & one) for one in (_MODIFIER.AltModifier, _MODIFIER.ShiftModifier))
+        action = CHART_KEYS.get((Qt.Key(event.key()), alt, shift))
+        if action is None or modifiers & _MODIFIER.ControlModifier:
             super().keyPressEvent(event)
-            return
-        getattr(self, name)(*arguments)
+        else:
+            action(self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,9 @@ from twill_gui.views.timeline.text import TextCutter
 TOP_PX = 14
 BOTTOM_PX = 2
 IDLE_ALPHA = 70
+FREE_LINE_FROM_PX = 4
 
-Heights = NDArray[np.int64]
+Pixels = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class Levels:
         self._bottom = box.bottom() - BOTTOM_PX
         self._per_unit = (box.height() - TOP_PX - BOTTOM_PX) / max(curve.limit, curve.peak, 1)
 
-    def y(self, amount: float) -> float:
-        """The height of an amount, on whole pixels."""
-        return round(self._bottom - amount * self._per_unit)
+    def y(self, amount: NDArray[np.int64]) -> Pixels:
+        """The heights of amounts, on whole pixels."""
+        return np.rint(self._bottom - amount * self._per_unit)
 
     def level(self, y: float) -> float:
         """The amount at a height."""
@@ -51,59 +51,64 @@ class Levels:
 
 
 class CurvePainter:
-    """Paints a curve of one row."""
+    """Paints a curve of one row. Steps that share a pixel column are one, the highest of them."""
 
     def __init__(self, curve: Curve, levels: Levels, scale: TimeScale, look: CurveLook) -> None:
         self._curve = curve
         self._levels = levels
-        self._scale = scale
         self._look = look
-        self._columns = [round(scale.clipped_x(time)) for time in curve.times.tolist()]
+        left = scale.columns(curve.times)
+        order = np.lexsort((-curve.total, left[:-1]))
+        first = np.append(0, np.flatnonzero(left[1:-1] != left[:-2]) + 1)
+        self._edges = np.append(left[first], left[-1])
+        self._steps = order[first]
 
     def paint(self, painter: QPainter, selection: Collection[str]) -> None:
         """Base, bands, cap, limit, and frames around the selected values."""
         curve, palette = self._curve, self._look.palette
-        bottom = np.full(len(curve.times) - 1, curve.base, np.int64)
-        self._fill(painter, np.zeros_like(bottom), bottom, QBrush(QColor(palette.grid)))
-        self._fill(painter, np.zeros_like(bottom), bottom, dimming_brush(palette.muted_text, self._look.ratio))
-        self._paint_base_name(painter)
-        stacked: list[tuple[Band, Heights, Heights]] = []
-        for band in curve.bands:
-            stacked.append((band, bottom, bottom + band.height))
-            bottom = bottom + band.height
-        for band, low, high in stacked:
-            self._paint_band(painter, band, low, high)
-        over = np.maximum(bottom, curve.limit)
-        self._fill(painter, np.full_like(bottom, curve.limit), over, QBrush(QColor(palette.lane)))
-        self._fill(painter, np.full_like(bottom, curve.limit), over, hatch_brush(palette.violation, self._look.ratio))
+        base = self._area(0, curve.base)
+        self._fill(painter, base, QBrush(QColor(palette.grid)))
+        self._fill(painter, base, dimming_brush(palette.muted_text, self._look.ratio))
+        if base:
+            self._paint_plate(painter, base[0], curve.base_name)
+        frames: list[QRectF] = []
+        bottoms, tops = curve.bottoms[:, self._steps], curve.tops[:, self._steps]
+        amounts = np.array([[band.amount] for band in curve.bands], np.int64).reshape(-1, 1)
+        whole = self._boxes(bottoms, tops)
+        alive = self._boxes(bottoms, bottoms + curve.counts[:, self._steps] * amounts) if curve.has_room_kept else whole
+        for number, band in enumerate(curve.bands):
+            self._paint_band(painter, band, whole[number], alive[number])
+            if band.value in selection:
+                frames += [box.adjusted(1, 0, -1, 0) for box in whole[number]]
+        if curve.peak > curve.limit:
+            total = curve.total[None, self._steps]
+            over = self._boxes(np.full_like(total, curve.limit), np.maximum(total, curve.limit))[0]
+            self._fill(painter, over, QBrush(QColor(palette.lane)))
+            self._fill(painter, over, hatch_brush(palette.violation, self._look.ratio))
         self._paint_limit(painter)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(palette.selection), 2))
-        for band, low, high in stacked:
-            if band.value in selection:
-                painter.drawRects([box.adjusted(1, 0, -1, 0) for box in self._boxes(low, high)])
+        painter.drawRects(frames)
 
-    def _paint_band(self, painter: QPainter, band: Band, low: Heights, high: Heights) -> None:
+    def _paint_band(self, painter: QPainter, band: Band, whole: list[QRectF], alive: list[QRectF]) -> None:
         fill = self._look.palette.unit_style(band.unit).fill(band.shade)
         colour = QColor(fill.colour)
         if band.reserved is not None:
-            colour.setAlpha(IDLE_ALPHA)
-            self._fill(painter, low, high, QBrush(colour))
-            colour.setAlpha(255)
-            self._fill(painter, low, low + band.count * band.amount, QBrush(colour))
-        else:
-            self._fill(painter, low, high, QBrush(colour))
-        painter.setPen(QPen(QColor(self._look.palette.window), 1))
-        painter.drawLines([QLineF(b.left(), b.top() + 0.5, b.right(), b.top() + 0.5) for b in self._boxes(low, high)])
-        self._paint_name(painter, band, low, high, fill)
+            idle = QColor(colour)
+            idle.setAlpha(IDLE_ALPHA)
+            self._fill(painter, whole, QBrush(idle))
+        self._fill(painter, alive, QBrush(colour))
+        self._paint_name(painter, band, whole, fill)
 
-    def _paint_name(self, painter: QPainter, band: Band, low: Heights, high: Heights, fill: Fill) -> None:
-        """The value's name in its widest box that has room for it."""
+    def _paint_name(self, painter: QPainter, band: Band, boxes: list[QRectF], fill: Fill) -> None:
+        """The value's name in its widest box, if there is room for it."""
         small = self._look.small
-        room = [box for box in self._visible(low, high) if box.height() >= small.height - 1]
-        widest = max(room, key=QRectF.width, default=None)
-        text = small.cut(band.value, widest.width() - 8) if widest is not None else ""
-        if widest is None or not text:
+        room = [box for box in boxes if box.height() >= small.height - 2]
+        if not room:
+            return
+        widest = max(room, key=QRectF.width).intersected(self._levels.box)
+        text = small.cut(band.value, widest.width() - 8)
+        if not text:
             return
         place = QRectF(widest.left() + 4, widest.center().y() - small.height / 2, small.width(text), small.height)
         if band.reserved is not None:
@@ -112,12 +117,11 @@ class CurvePainter:
         painter.setFont(small.font)
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
 
-    def _paint_base_name(self, painter: QPainter) -> None:
-        curve, small, palette = self._curve, self._look.small, self._look.palette
-        whole = np.zeros(len(curve.times) - 1, np.int64)
-        box = next(self._visible(whole, whole + curve.base), QRectF())
-        text = small.cut(curve.base_name, box.width() - 12)
-        if box.height() < small.height - 1 or not text:
+    def _paint_plate(self, painter: QPainter, box: QRectF, text: str) -> None:
+        """The base's name, if there is room for it."""
+        small, palette = self._look.small, self._look.palette
+        box = box.intersected(self._levels.box)
+        if box.height() < small.height - 2 or box.width() < small.width(text) + 12:
             return
         plate = QRectF(box.left() + 3, box.center().y() - small.height / 2, small.width(text) + 6, small.height)
         painter.fillRect(plate.intersected(box), QColor(palette.grid))
@@ -126,26 +130,41 @@ class CurvePainter:
         painter.drawText(plate, Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_limit(self, painter: QPainter) -> None:
-        y = self._levels.y(self._curve.limit)
-        box = self._levels.box
+        y = float(self._levels.y(np.array(self._curve.limit)))
+        box, small, text = self._levels.box, self._look.small, self._curve.limit_name
         painter.setPen(QPen(QColor(self._look.palette.limit), 1.5, Qt.PenStyle.DashLine))
         painter.drawLine(QLineF(box.left(), y, box.right(), y))
+        place = QRectF(box.right() - small.width(text) - 6, y - small.height - 1, small.width(text) + 4, small.height)
+        painter.fillRect(place, QColor(self._look.palette.lane))
+        painter.setPen(QColor(self._look.palette.violation_text))
+        painter.setFont(small.font)
+        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
 
-    def _fill(self, painter: QPainter, low: Heights, high: Heights, brush: QBrush) -> None:
+    def _fill(self, painter: QPainter, boxes: list[QRectF], brush: QBrush) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(brush)
-        painter.drawRects(list(self._boxes(low, high)))
+        painter.drawRects(boxes)
 
-    def _boxes(self, low: Heights, high: Heights) -> Iterator[QRectF]:
-        """The area between two heights, as boxes that are as wide as they can be."""
-        changed = np.flatnonzero((np.diff(low) != 0) | (np.diff(high) != 0)) + 1
-        edges = [0, *changed.tolist(), len(low)]
-        for first, last in pairwise(edges):
-            left, right = self._columns[first], self._columns[last]
-            if high[first] > low[first] and right > left:
-                top, bottom = self._levels.y(int(high[first])), self._levels.y(int(low[first]))
-                yield QRectF(left, top, right - left, max(bottom - top, 1))
+    def _area(self, low: int, high: int) -> list[QRectF]:
+        whole = np.zeros((1, len(self._steps)), np.int64)
+        return self._boxes(whole + low, whole + high)[0]
 
-    def _visible(self, low: Heights, high: Heights) -> Iterator[QRectF]:
-        for box in self._boxes(low, high):
-            yield box.intersected(self._levels.box)
+    def _boxes(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> list[list[QRectF]]:
+        """By row of the arrays, the area between two heights as boxes that are as wide as they can be. A line of the
+        ground stays free above each box with room for it, so that neighbours in the stack can be told apart."""
+        begins = np.ones(low.shape, np.bool_)
+        begins[:, 1:] = (low[:, 1:] != low[:, :-1]) | (high[:, 1:] != high[:, :-1])
+        row, first = np.nonzero(begins)
+        last = np.append(first[1:], 0)
+        last[last == 0] = low.shape[1]  # the next row begins
+        taken = high[row, first] > low[row, first]
+        row, first, last = row[taken], first[taken], last[taken]
+        left, right = self._edges[first], self._edges[last]
+        top, bottom = self._levels.y(high[row, first]), self._levels.y(low[row, first])
+        top += bottom - top >= FREE_LINE_FROM_PX
+        height = np.maximum(bottom - top, 1.0)
+        columns = zip(row.tolist(), left.tolist(), top.tolist(), (right - left).tolist(), height.tolist(), strict=True)
+        boxes: list[list[QRectF]] = [[] for _ in range(len(low))]
+        for number, x, y, width, tall in columns:
+            boxes[number].append(QRectF(x, y, width, tall))
+        return boxes

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from core.graph.model import Graph
 from core.schedule.index import GraphIndex
-from core.schedule.liveness import Liveness, LiveRange, Ring, live_ranges
+from core.schedule.liveness import LiveRange, Ring, index_live_ranges
 from core.schedule.model import Schedule
 from twill_gui.views.gantt.layout import group_lanes, main_unit
-from twill_gui.views.timeline.occupancy import Times, breakpoints, copies
+from twill_gui.views.timeline.occupancy import Counts, Times, occupancy
 from twill_gui.views.timeline.span import TimeSpan
 
 
@@ -28,36 +28,34 @@ class Held(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """One value's share of a curve. `count[i]` copies of `amount` are alive in [times[i], times[i + 1]) of the
-    curve; `reserved` copies have room kept for them at all times (rings), None where only what is alive counts.
-    `reader`: the op on another group whose copy this is."""
+    """One value's share of a curve: copies of `amount`. `reserved` of them have room kept for them at all times
+    (rings); None where only what is alive counts. `reader`: the op on another group whose copy this is. `shade`:
+    lightness level, another one than the last band of that unit."""
 
     value: str
     reader: str | None
     amount: int
-    count: NDArray[np.int64]
     reserved: int | None
     unit: str | None
     shade: int
 
-    @property
-    def height(self) -> NDArray[np.int64]:
-        """What the band takes in each step."""
-        if self.reserved is None:
-            return self.count * self.amount
-        return np.full(len(self.count), self.reserved * self.amount, np.int64)
-
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Bands stacked on `base` (what is always taken), against `limit`. `times` has one entry more than the bands."""
+    """Bands stacked on `base` (what is always taken), against `limit`.
+
+    `counts[b, s]` copies of band b are alive in step s, [times[s], times[s + 1]), where the band reaches from
+    `levels[b, s]` to `levels[b + 1, s]`.
+    """
 
     name: str
     held: Held
     base: int
     limit: int
-    times: Times
     bands: tuple[Band, ...]
+    times: Times
+    counts: Counts
+    levels: NDArray[np.int64]
 
     @property
     def base_name(self) -> str:
@@ -65,12 +63,29 @@ class Curve:
         return "overhead" if self.held is Held.REGISTERS else "outside the loop"
 
     @property
+    def limit_name(self) -> str:
+        """What the limit is."""
+        return f"grant {self.limit}" if self.held is Held.REGISTERS else "capacity"
+
+    @property
+    def has_room_kept(self) -> bool:
+        """Whether bands have room kept for values that are not alive (rings)."""
+        return self.held is Held.SHARED_MEMORY
+
+    @property
+    def bottoms(self) -> NDArray[np.int64]:
+        """Where each band begins, by band and step."""
+        return self.levels[:-1]
+
+    @property
+    def tops(self) -> NDArray[np.int64]:
+        """Where each band ends, by band and step."""
+        return self.levels[1:]
+
+    @property
     def total(self) -> NDArray[np.int64]:
         """The height of the whole stack in each step."""
-        total = np.full(len(self.times) - 1, self.base, np.int64)
-        for band in self.bands:
-            total += band.height
-        return total
+        return self.levels[-1]
 
     @property
     def peak(self) -> int:
@@ -85,59 +100,55 @@ class Curve:
 
 def liveness_curves(graph: Graph, schedule: Schedule, span: TimeSpan) -> tuple[Curve, ...]:
     """The curves over a span of time: each used group that holds anything, then shared and tensor memory."""
-    live = live_ranges(graph, schedule)
-    curves = [
-        _curve(graph, schedule, span, name, live.registers[name])
-        for name in group_lanes(graph, schedule)
-        if any(held.amount for held in live.registers.get(name, ()))
-    ]
-    machine = graph.machine
-    if live.rings or live.hand_offs or machine.fixed_shared_bytes:
-        curves.append(_shared(graph, schedule, span, live))
+    build = _Builder(graph, schedule, span)
+    machine, index = graph.machine, GraphIndex(graph)
+    live = index_live_ranges(index, schedule)
+    curves: list[Curve] = []
+    for name in group_lanes(graph, schedule):
+        group = schedule.groups[name]
+        ranges = live.registers.get(name, ())
+        if any(held.amount for held in ranges):
+            curves.append(build.curve(name, Held.REGISTERS, index.overhead(group.kind), group.grant, ranges))
+    buffers = [*live.rings.values(), *live.hand_offs.values()]
+    fixed = machine.fixed_shared_bytes
+    if buffers or fixed:
+        curves.append(build.curve("shared memory", Held.SHARED_MEMORY, fixed, machine.shared_memory_bytes, buffers))
     if live.tensor:
-        bands, times = _bands(graph, schedule, span, live.tensor)
         limit = machine.tensor_memory_columns
-        curves.append(Curve("tensor memory", Held.TENSOR_MEMORY, 0, limit, times, bands))
+        curves.append(build.curve("tensor memory", Held.TENSOR_MEMORY, 0, limit, live.tensor))
     return tuple(curves)
 
 
-def _curve(graph: Graph, schedule: Schedule, span: TimeSpan, name: str, ranges: Sequence[LiveRange]) -> Curve:
-    group = schedule.groups[name]
-    overhead = GraphIndex(graph).overhead(group.kind)
-    bands, times = _bands(graph, schedule, span, ranges)
-    return Curve(name, Held.REGISTERS, overhead, group.grant, times, bands)
+class _Builder:
+    """Makes curves of one schedule over one span."""
 
+    def __init__(self, graph: Graph, schedule: Schedule, span: TimeSpan) -> None:
+        self._graph = graph
+        self._schedule = schedule
+        self._span = span
 
-def _shared(graph: Graph, schedule: Schedule, span: TimeSpan, live: Liveness) -> Curve:
-    machine = graph.machine
-    buffers = [*live.rings.values(), *live.hand_offs.values()]
-    bands, times = _bands(graph, schedule, span, buffers)
-    limit = machine.shared_memory_bytes
-    return Curve("shared memory", Held.SHARED_MEMORY, machine.fixed_shared_bytes, limit, times, bands)
+    def curve(self, name: str, held: Held, base: int, limit: int, ranges: Sequence[LiveRange | Ring]) -> Curve:
+        """The values with an amount are stacked, those held longest at the bottom, where the stack is calm."""
+        span, ii = self._span, self._schedule.ii
+        stacked = sorted((one for one in ranges if one.amount), key=lambda one: one.begin - one.end)
+        edges = [(one.begin, one.end) for one in stacked]
+        times, counts = occupancy(edges, ii, span.iterations, span.start, span.end)
+        bands = self._bands(stacked)
+        heights = np.zeros((len(bands) + 1, len(times) - 1), np.int64)
+        heights[0] = base
+        for number, band in enumerate(bands):
+            copies = counts[number] if band.reserved is None else band.reserved
+            heights[number + 1] = copies * band.amount
+        levels = np.cumsum(heights, axis=0)
+        return Curve(name, held, base, limit, bands, times, counts, levels)
 
-
-def _bands(
-    graph: Graph, schedule: Schedule, span: TimeSpan, ranges: Sequence[LiveRange | Ring]
-) -> tuple[tuple[Band, ...], Times]:
-    """The values with an amount, those held longest at the bottom, where the stack is calm. Bands of one unit differ
-    in shade from their neighbours."""
-    held = sorted((one for one in ranges if one.amount), key=lambda one: one.begin - one.end)
-    spans = [(one.begin, one.end) for one in held]
-    times = breakpoints(spans, schedule.ii, span.iterations, span.start, span.end)
-    shades: dict[str | None, int] = {}
-    bands: list[Band] = []
-    for one in held:
-        unit = main_unit(graph.ops[one.value])
-        shades[unit] = shades.get(unit, -1) + 1
-        bands.append(
-            Band(
-                one.value,
-                one.reader if isinstance(one, LiveRange) else None,
-                one.amount,
-                copies(one.begin, one.end, schedule.ii, span.iterations, times[:-1]),
-                one.depth if isinstance(one, Ring) else None,
-                unit,
-                shades[unit],
-            )
-        )
-    return tuple(bands), times
+    def _bands(self, stacked: Sequence[LiveRange | Ring]) -> tuple[Band, ...]:
+        shades: dict[str | None, int] = {}
+        bands: list[Band] = []
+        for one in stacked:
+            unit = main_unit(self._graph.ops[one.value])
+            shades[unit] = shades.get(unit, -1) + 1
+            reader = one.reader if isinstance(one, LiveRange) else None
+            reserved = one.depth if isinstance(one, Ring) else None
+            bands.append(Band(one.value, reader, one.amount, reserved, unit, shades[unit]))
+        return tuple(bands)

@@ -13,7 +13,7 @@ from core.graph.model import Graph
 from core.schedule.model import Schedule
 from twill_gui.views.linked import LinkedPlot
 from twill_gui.views.liveness.curve_painter import CurveLook, CurvePainter, Levels
-from twill_gui.views.liveness.curves import Band, Curve, Held, liveness_curves
+from twill_gui.views.liveness.curves import Curve, Held, liveness_curves
 from twill_gui.views.timeline.row_header import RowHeader
 from twill_gui.views.timeline.span import TimeScale, TimeSpan
 from twill_gui.views.timeline.text import TextCutter, small_font
@@ -30,6 +30,7 @@ class LivenessView(LinkedPlot):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Liveness", LEAST_ROW_PX, MOST_ROW_PX, parent)
         self._curves: tuple[Curve, ...] = ()
+        self._small = TextCutter(small_font(self.font()))
 
     @property
     def curves(self) -> tuple[Curve, ...]:
@@ -45,19 +46,15 @@ class LivenessView(LinkedPlot):
 
     def paint_row(self, painter: QPainter, row: int, box: QRectF, scale: TimeScale) -> None:
         curve = self._curves[row]
-        look = CurveLook(self.view_palette, TextCutter(small_font(self.font())), self.devicePixelRatioF())
+        look = CurveLook(self.view_palette, self._small, self.devicePixelRatioF())
         CurvePainter(curve, Levels(curve, box), scale, look).paint(painter, self.selection)
 
     def op_at(self, row: int, box: QRectF, time: float, y: float) -> str | None:
         curve = self._curves[row]
         level = Levels(curve, box).level(y)
-        step, bottom = curve.step_at(time), curve.base
-        for band in curve.bands:
-            top = bottom + int(band.height[step])
-            if bottom <= level < top:
-                return band.value
-            bottom = top
-        return None
+        step = curve.step_at(time)
+        hit = (curve.bottoms[:, step] <= level) & (level < curve.tops[:, step])
+        return next((band.value for band, inside in zip(curve.bands, hit, strict=True) if inside), None)
 
     def describe_at(self, row: int, time: float) -> str:
         curve = self._curves[row]
@@ -65,10 +62,12 @@ class LivenessView(LinkedPlot):
         total = int(curve.total[step])
         used = f"{_short(curve, total)} of {_short(curve, curve.limit)}"
         lines = [f"<b>{escape(curve.name)}</b> at {grouped(int(time))}: {used}"]
-        alive = sorted((band for band in curve.bands if band.height[step]), key=lambda band: -int(band.height[step]))
-        lines += [_band_text(curve, band, step) for band in alive[:LISTED]]
-        if len(alive) > LISTED:
-            lines.append(f"and {len(alive) - LISTED} more")
+        heights = curve.tops[:, step] - curve.bottoms[:, step]
+        held = [number for number in range(len(curve.bands)) if heights[number]]
+        held.sort(key=lambda number: -int(heights[number]))
+        lines += [_band_text(curve, number, step) for number in held[:LISTED]]
+        if len(held) > LISTED:
+            lines.append(f"and {len(held) - LISTED} more")
         if curve.base:
             lines.append(f"{curve.base_name}: {_short(curve, curve.base)}")
         return "<br>".join(lines)
@@ -85,8 +84,9 @@ def _short(curve: Curve, amount: int) -> str:
     return f"{amount / 1024:.4g} KiB" if curve.held is Held.SHARED_MEMORY else grouped(amount)
 
 
-def _band_text(curve: Curve, band: Band, step: int) -> str:
-    alive, height = int(band.count[step]), int(band.height[step])
+def _band_text(curve: Curve, number: int, step: int) -> str:
+    band, alive = curve.bands[number], int(curve.counts[number, step])
+    height = int(curve.tops[number, step] - curve.bottoms[number, step])
     name = escape(band.value) + (f" (copy for {escape(band.reader)})" if band.reader else "")
     if band.reserved is not None:
         return f"{name}: {_short(curve, height)}, {alive} of {band.reserved} slots alive"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,35 +11,31 @@ from core.graph.model import Graph
 from core.schedule.model import Schedule
 from core.schedule.reservation import UnitTable, reservation_table
 from twill_gui.views.gantt.layout import unit_lanes
-from twill_gui.views.timeline.occupancy import Times, breakpoints, copies
+from twill_gui.views.timeline.occupancy import Counts, Times, occupancy
 from twill_gui.views.timeline.span import TimeSpan
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """One unit. `amounts[i]` of it are taken in [times[i], times[i + 1]), by the ops with a positive entry in
-    `taken`. `busy` and `utilisation` are those of one interval."""
+    """One unit. `amounts[s]` of it are taken in step s, [times[s], times[s + 1]); `counts[b, s]` copies of block b,
+    one of op `ops[b]`, are in flight then. `busy` and `utilisation` are those of one interval."""
 
     unit: str
     capacity: int
     busy: int
     utilisation: float
+    ops: tuple[str, ...]
     times: Times
+    counts: Counts
     amounts: NDArray[np.int64]
-    taken: tuple[tuple[str, NDArray[np.int64]], ...]
 
-    def runs(self) -> Iterator[tuple[int, int, int]]:
-        """Stretches (start, end, amount) in which something is taken."""
-        for step in np.flatnonzero(self.amounts).tolist():
-            yield int(self.times[step]), int(self.times[step + 1]), int(self.amounts[step])
-
-    def cells(self) -> Iterator[tuple[str, int, int]]:
-        """Stretches (op, start, end) in which an op takes something."""
-        for op, counts in self.taken:
-            padded = np.concatenate([[0], counts > 0, [0]])
-            edges = np.flatnonzero(np.diff(padded))
-            for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-                yield op, int(self.times[first]), int(self.times[last])
+    def cells(self) -> tuple[list[str], Times, Times]:
+        """The stretches in which a block takes something: ops, starts and ends."""
+        taken = np.zeros((len(self.ops), len(self.amounts) + 2), np.bool_)
+        taken[:, 1:-1] = self.counts > 0
+        block, edge = np.nonzero(taken[:, 1:] != taken[:, :-1])
+        times = self.times[edge]
+        return [self.ops[number] for number in block[::2].tolist()], times[::2], times[1::2]
 
     def amount_at(self, time: float) -> int:
         """What is taken at a time."""
@@ -48,8 +43,8 @@ class Strip:
 
     def ops_at(self, time: float) -> list[str]:
         """The ops that take something at a time."""
-        step = self._step(time)
-        return list(dict.fromkeys(op for op, counts in self.taken if counts[step]))
+        taken = self.counts[:, self._step(time)]
+        return list(dict.fromkeys(op for op, count in zip(self.ops, taken, strict=True) if count))
 
     def _step(self, time: float) -> int:
         step = int(np.searchsorted(self.times, time, side="right")) - 1
@@ -68,12 +63,7 @@ def _strip(graph: Graph, schedule: Schedule, span: TimeSpan, table: UnitTable) -
     for op, block in blocks:
         begin = schedule.ops[op].start + schedule.ops[op].delay + block.offset
         ranges.append((begin, begin + block.duration))
-    times = breakpoints(ranges, schedule.ii, span.iterations, span.start, span.end)
-    taken = tuple(
-        (op, copies(begin, end, schedule.ii, span.iterations, times[:-1]))
-        for (op, _), (begin, end) in zip(blocks, ranges, strict=True)
-    )
-    amounts = np.zeros(len(times) - 1, np.int64)
-    for (_, block), (_, counts) in zip(blocks, taken, strict=True):
-        amounts += counts * block.amount
-    return Strip(table.unit, table.capacity, table.busy, table.utilisation, times, amounts, taken)
+    times, counts = occupancy(ranges, schedule.ii, span.iterations, span.start, span.end)
+    amounts = np.array([block.amount for _, block in blocks], np.int64) @ counts
+    ops = tuple(op for op, _ in blocks)
+    return Strip(table.unit, table.capacity, table.busy, table.utilisation, ops, times, counts, amounts)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from html import escape
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from core.graph.model import Graph
@@ -44,34 +45,34 @@ class ReservationView(LinkedPlot):
         self._strips = ()
 
     def paint_row(self, painter: QPainter, row: int, box: QRectF, scale: TimeScale) -> None:
-        strip, palette = self._strips[row], self.view_palette
+        strip, palette, ratio = self._strips[row], self.view_palette, self.devicePixelRatioF()
         style = palette.unit_style(strip.unit)
         fill = style.fill(0)
-        full = pattern_brush(fill.colour, style.pattern, fill.pattern_colour, self.devicePixelRatioF())
+        full = pattern_brush(fill.colour, style.pattern, fill.pattern_colour, ratio)
         place = box.adjusted(0, MARGIN_PX, 0, -MARGIN_PX - 1)
-        for start, end, amount in strip.runs():
-            left, right = round(scale.clipped_x(start)), round(scale.clipped_x(end))
-            cell = QRectF(left, place.top(), max(right - left, 1), place.height())
+        columns = scale.columns(strip.times)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for amount in np.unique(strip.amounts[strip.amounts > 0]).tolist():
+            steps = strip.amounts == amount
+            boxes = _boxes(columns[:-1][steps], columns[1:][steps], place)
             share = amount / strip.capacity if strip.capacity else 1.0
-            painter.fillRect(cell, full if share >= 1 else QColor(mix(palette.lane, fill.colour, share)))
+            painter.setBrush(full if share >= 1 else QBrush(QColor(mix(palette.lane, fill.colour, share))))
+            painter.drawRects(boxes)
             if amount > strip.capacity:
-                painter.fillRect(cell, hatch_brush(palette.violation, self.devicePixelRatioF()))
-                painter.setPen(QPen(QColor(palette.violation), 1))
-                painter.drawRect(cell.adjusted(0.5, 0.5, -0.5, -0.5))
+                painter.setBrush(hatch_brush(palette.violation, ratio))
+                painter.drawRects(boxes)
         self._paint_cells(painter, strip, place, scale)
 
     def _paint_cells(self, painter: QPainter, strip: Strip, place: QRectF, scale: TimeScale) -> None:
         """Lines between the ops, frames around the selected ones."""
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        selected: list[QRectF] = []
+        ops, starts, ends = strip.cells()
+        left, right = scale.columns(starts), scale.columns(ends)
         painter.setPen(QPen(QColor(self.view_palette.window), 1))
-        for op, start, end in strip.cells():
-            left, right = round(scale.clipped_x(start)), round(scale.clipped_x(end))
-            painter.drawLine(QLineF(left + 0.5, place.top(), left + 0.5, place.bottom()))
-            if op in self.selection:
-                selected.append(QRectF(left + 1, place.top() + 1, max(right - left - 2, 2), place.height() - 2))
+        painter.drawLines([QLineF(x + 0.5, place.top(), x + 0.5, place.bottom()) for x in np.unique(left).tolist()])
+        selected = np.array([op in self.selection for op in ops], np.bool_)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(self.view_palette.selection), 2))
-        painter.drawRects(selected)
+        painter.drawRects(_boxes(left[selected] + 1, right[selected] - 1, place.adjusted(0, 1, 0, -1)))
 
     def op_at(self, row: int, box: QRectF, time: float, y: float) -> str | None:
         return next(iter(self._strips[row].ops_at(time)), None)
@@ -82,6 +83,12 @@ class ReservationView(LinkedPlot):
         names = "<br>".join(escape(op) for op in ops) or "free"
         taken = f"{strip.amount_at(time)} of {strip.capacity}"
         return f"<b>{escape(strip.unit)}</b> at {grouped(int(time))}: {taken}<br>{names}"
+
+
+def _boxes(left: NDArray[np.float64], right: NDArray[np.float64], place: QRectF) -> list[QRectF]:
+    width = np.maximum(right - left, 1.0)
+    pairs = zip(left.tolist(), width.tolist(), strict=True)
+    return [QRectF(x, place.top(), width, place.height()) for x, width in pairs]
 
 
 def _header(strip: Strip, ii: int) -> RowHeader:

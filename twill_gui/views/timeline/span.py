@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
@@ -27,9 +30,10 @@ class TimeScale:
         """The pixel column of a time."""
         return self.left + (time - self.start) * self.scale
 
-    def clipped_x(self, time: float) -> float:
-        """As `x`, but a little outside the plot for everything beyond its edges."""
-        return min(max(self.x(time), self.left - 4), self.right + 4)
+    def columns(self, times: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The whole pixel columns of times; a little outside the plot for everything beyond its edges."""
+        columns = np.rint(self.left + (times - self.start) * self.scale)
+        return np.minimum(np.maximum(columns, round(self.left) - 4), round(self.right) + 4)
 
     def time(self, x: float) -> float:
         """The time at a pixel column."""
