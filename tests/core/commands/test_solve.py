@@ -1,0 +1,117 @@
+"""`twill solve`: verdicts, exit codes, files, and the same bytes in every run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from core.cli import main
+from core.graph.read import load_graph
+from core.project.load import load_project
+from core.project.opened import open_project
+from core.resources import data_folder
+from core.schedule.check import check
+from core.schedule.read import load_schedule
+
+PROJECTS = data_folder("projects")
+KERNELS = Path(__file__).parents[2] / "data" / "cases" / "kernels"
+FIGURE = PROJECTS / "paper_figure_1"
+
+
+def solve(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, list[dict[str, Any]], str]:
+    """Exit code, the JSON documents, and standard error."""
+    code = main(["solve", "--json", *(str(argument) for argument in arguments)])
+    output = capsys.readouterr()
+    return code, [json.loads(line) for line in output.out.splitlines()], output.err
+
+
+def test_figure_1_of_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    code, (document,), err = solve(capsys, FIGURE)
+    assert (code, err) == (0, "")
+    assert (document["status"], document["ii"], document["length"]) == ("optimal", 2, 4)
+    assert document["proved_lower_bound"] == 2
+    starts = {op: place["start"] for op, place in document["schedule"]["ops"].items()}
+    assert starts["o"] - starts["s"] == 3
+    assert starts["p"] - starts["s"] in (1, 2)
+    (group,) = document["groups"]
+    assert group["max_live_registers"] == 3
+    assert set(group["ops"]) == {"s", "p", "o"}
+    assert document["levels"][0]["name"] == "ii"
+    for entry in document["ii_trail"]:
+        assert set(entry) == {"ii", "verdict", "seconds", "by", "confirmed_by", "horizon"}
+
+
+def test_infeasible_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
+    code, (document,), _ = solve(capsys, FIGURE, "--ii", "1")
+    assert (code, document["status"], document["ii"], document["schedule"]) == (1, "infeasible", None, None)
+
+
+def test_time_out_is_exit_code_4(capsys: pytest.CaptureFixture[str]) -> None:
+    code, (document,), _ = solve(capsys, KERNELS / "fa_fwd_hopper_1x128.yaml", "--limit-s", "0.001")
+    assert (code, document["status"], document["schedule"]) == (4, "unknown", None)
+
+
+def test_several_inputs_answer_in_order_with_the_worst_code(capsys: pytest.CaptureFixture[str]) -> None:
+    code, documents, err = solve(capsys, FIGURE, KERNELS / "missing.yaml", FIGURE, "--ii", "1")
+    assert code == 3
+    assert [document.get("status") for document in documents] == ["infeasible", None, "infeasible"]
+    assert "missing.yaml: error" in err
+
+
+def test_files_of_several_inputs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    case = KERNELS / "deeper_at_ii_1.yaml"
+    code, documents, _ = solve(capsys, FIGURE, case, "-o", tmp_path / "out")
+    assert code == 0
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {
+        "paper_figure_1.yaml",
+        "paper_figure_1.record.yaml",
+        "deeper_at_ii_1.yaml",
+        "deeper_at_ii_1.record.yaml",
+    }
+    graph = load_graph(case)
+    schedule = load_schedule(tmp_path / "out" / "deeper_at_ii_1.yaml", graph)
+    assert check(graph, schedule).legal
+    assert (schedule.ii, documents[1]["ii"], documents[1]["length"]) == (1, 1, 3)
+    record = yaml.safe_load((tmp_path / "out" / "deeper_at_ii_1.record.yaml").read_text())
+    assert (record["schedule"], record["status"], record["ii"]) == ("deeper_at_ii_1.yaml", "optimal", 1)
+    assert record["versions"].keys() == {"twill-explorer", "ortools", "z3-solver", "python"}
+
+
+@pytest.mark.parametrize("folder", ["paper_figure_1", "gemm_hopper"])
+def test_the_same_bytes_in_every_run(capsys: pytest.CaptureFixture[str], tmp_path: Path, folder: str) -> None:
+    for name in ("first", "second"):
+        assert solve(capsys, PROJECTS / folder, "-o", tmp_path / f"{name}.yaml")[0] == 0
+    first = (tmp_path / "first.yaml").read_bytes()
+    assert first == (tmp_path / "second.yaml").read_bytes()
+    graph = open_project(load_project(PROJECTS / folder)).graph
+    assert check(graph, load_schedule(tmp_path / "first.yaml", graph)).legal
+
+
+def test_conditions_change_the_answer_and_are_recorded(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    case, output = KERNELS / "gemm.yaml", tmp_path / "gemm.yaml"
+    options = ("--objective", "ii", "--seed", "3", "-o", output)
+    code, (document,), _ = solve(capsys, case, *options)
+    assert (code, document["ii"]) == (0, 512)
+    assert "conditions" not in yaml.safe_load((tmp_path / "gemm.record.yaml").read_text())
+    code, (document,), _ = solve(capsys, case, *options, "--without", "unit")
+    assert (code, document["ii"]) == (0, 256)
+    record = yaml.safe_load((tmp_path / "gemm.record.yaml").read_text())
+    assert record["conditions"] == {"without": ["unit"]}
+    assert (record["limits"]["seed"], record["limits"]["objective"]) == (3, ["ii"])
+    code, (document,), _ = solve(capsys, case, "--groups", "compute=0", "--objective", "ii")
+    assert (code, document["status"]) == (1, "infeasible")
+    code, (document,), _ = solve(capsys, case, "--registers", "64", "--objective", "ii")
+    assert (code, document["status"]) == (1, "infeasible")
+
+
+def test_text_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", str(FIGURE)]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("figure 1 of the paper: optimal, II 2, length 4, ")
+    for words in ("critical recurrence: o -> o", "tensor_core 2", "verdict", "compute"):
+        assert words in text
