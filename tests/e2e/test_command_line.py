@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -32,3 +35,23 @@ def test_a_closed_pipe_is_quiet() -> None:
     run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=True)
     assert run.stderr == ""
     assert len(run.stdout) == 10
+
+
+def test_ctrl_c_ends_quietly_and_leaves_no_half_written_file(tmp_path: Path) -> None:
+    projects = [str(PROJECTS / name) for name in ("paper_figure_1", "attention_forward_hopper")]
+    command = [sys.executable, "-m", "core.cli", "solve", "--json", *projects, "-o", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["status"] == "optimal"  # the second input is being solved now
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["paper_figure_1.record.yaml", "paper_figure_1.yaml"]
+
+
+def test_processes_agree_on_every_byte_of_a_schedule(tmp_path: Path) -> None:
+    for seed in ("1", "2"):
+        command = [sys.executable, "-m", "core.cli", "solve", str(PROJECTS / "gemm_blackwell"), "-o", f"{seed}.yaml"]
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+        subprocess.run(command, env=environment, cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "1.yaml").read_bytes() == (tmp_path / "2.yaml").read_bytes()
