@@ -98,6 +98,10 @@ _KNOWN_UNITS = {
     "tma": (_BLUE, Pattern.DOTS),
     "shared": (_YELLOW, Pattern.VERTICAL),
     "tmem": (_VERMILLION, Pattern.GRID),
+    # There are more units than hues: the second unit of a hue has another pattern.
+    "store": (_BLUE, Pattern.CROSSED),
+    "memory": (_BLUE, Pattern.CROSSED),
+    "lsu": (_YELLOW, Pattern.CROSSED),
 }
 
 LIGHT = ViewPalette(

@@ -5,11 +5,29 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+import yaml
 
+from core.resources import data_folder
 from twill_gui.palette import DARK, LEVELS, LIGHT, Pattern, ViewPalette, contrast
 
 PALETTES = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda palette: palette.name)
-UNITS = ("tensor_core", "sfu", "fma", "alu", "tma", "shared", "tmem", "x", "y", "tc", "lsu", "pipe0", "pipe1", None)
+UNITS = (
+    "tensor_core",
+    "sfu",
+    "fma",
+    "alu",
+    "tma",
+    "shared",
+    "tmem",
+    "store",
+    "x",
+    "y",
+    "tc",
+    "lsu",
+    "pipe0",
+    "pipe1",
+    None,
+)
 OKABE_ITO = {"#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7"}
 
 
@@ -70,6 +88,15 @@ def test_the_known_units_have_hues_of_their_own_and_patterns_of_their_own(palett
     known = [palette.unit_style(unit) for unit in UNITS[:7]]
     assert {style.levels[0].colour for style in known} == OKABE_ITO
     assert len({style.pattern for style in known}) == 7
+
+
+def test_the_units_of_a_machine_never_look_alike() -> None:
+    machines = sorted(data_folder("machines").glob("*.yaml"))
+    assert machines
+    for path in machines:
+        units = yaml.safe_load(path.read_text())["units"]
+        looks = {(LIGHT.unit_style(unit).levels[0].colour, LIGHT.unit_style(unit).pattern) for unit in units}
+        assert len(looks) == len(units)
 
 
 def test_units_that_differ_in_their_last_letter_do_not_look_alike() -> None:

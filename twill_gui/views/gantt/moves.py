@@ -90,12 +90,13 @@ def collisions(
     content: Content, op_id: str, trial: Trial, spans: list[GhostSpan], bars_of: Callable[[str], Iterable[Bar]]
 ) -> list[GhostSpan]:
     """Where the op would be in the way of another on a unit or in issue: the parts of lanes that both take."""
-    lanes = {lane.name: number for number, lane in enumerate(content.layout.lanes)}
+    lanes = {(lane.kind, lane.name): number for number, lane in enumerate(content.layout.lanes)}
+    kinds = {Family.UNIT: LaneKind.UNIT, Family.ISSUE: LaneKind.GROUP}
     found: list[GhostSpan] = []
     for violation in trial.report.violations:
-        if violation.family not in (Family.UNIT, Family.ISSUE) or op_id not in violation.ops:
+        if violation.family not in kinds or op_id not in violation.ops or violation.subject is None:
             continue
-        lane = lanes[violation.subject or ""]
+        lane = lanes[kinds[violation.family], violation.subject]
         mine = [span for span in spans if span.lane == lane and not span.tail]
         others = [bar for op in violation.ops if op != op_id for bar in bars_of(op) if bar.lane == lane]
         for bar in others:
