@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QRectF
 
 from twill_gui.palette import ViewPalette
-from twill_gui.views.gantt.layout import Bar, Layout, Tail
+from twill_gui.views.gantt.layout import Layout
 from twill_gui.views.gantt.rows import Rows
 from twill_gui.views.timeline.axis import TimeAxis
 from twill_gui.views.timeline.text import TextCutter
@@ -42,11 +42,3 @@ class Frame:
         """A whole lane."""
         box = self.rows.lanes[lane]
         return QRectF(0, box.top - self.scroll, self.width, box.height)
-
-    def bar_top(self, bar: Bar) -> float:
-        """The top of a bar."""
-        return self.rows.bar_top(bar) - self.scroll
-
-    def tail_top(self, tail: Tail) -> float:
-        """The top of a tail."""
-        return self.rows.tail_top(tail) - self.scroll
