@@ -49,7 +49,14 @@ LOAD_K = """
 """
 
 
-def snippet(body: str, *, before: str = "", carried: dict[str, tuple[str, str, str]] | None = None) -> TileLoop:
+def snippet(
+    body: str,
+    *,
+    before: str = "",
+    carried: dict[str, tuple[str, str, str]] | None = None,
+    aliases: str = ALIASES,
+    blocks: int = 1,
+) -> TileLoop:
     """The tile ops of `scf.for %i` around `body`.
 
     `before`: ops in front of the loop. `carried`: name -> (initial value, yielded value, type). Known without saying:
@@ -62,7 +69,7 @@ def snippet(body: str, *, before: str = "", carried: dict[str, tuple[str, str, s
     results = f"%out:{len(carried)} = " if carried else ""
     arguments = f" iter_args({head}) -> ({types}) " if carried else ""
     yield_ = f"scf.yield {names} : {types}" if carried else "scf.yield"
-    text = f"""{ALIASES}module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
+    text = f"""{aliases}module attributes {{"ttg.num-ctas" = {blocks} : i32, ttg.target = "cuda:90"}} {{
   tt.func public @kernel({ARGUMENTS}) {{
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.diagnostics import InputError, error
 from core.graph.model import Space
-from core.ir.layouts import vector_copies
+from core.ir.layouts import shape_in_block, vector_copies
 from core.ir.loops import obstacle
 from core.ir.model import Loop, Module, Operation, Value
 from core.ir.tiles import Tile
@@ -68,11 +68,16 @@ class Body:
     def _tile(self, type_: Type) -> Tile | None:
         if isinstance(type_, TensorType) and not type_.element.startswith("!tt.ptr"):
             copies = vector_copies(type_.encoding, self.module.aliases) if len(type_.shape) == 1 else 1
-            return Tile(type_.shape, type_.element, Space.REGISTERS, copies)
+            return Tile(self._shape(type_), type_.element, Space.REGISTERS, copies)
         if isinstance(type_, MemDescType) and type_.element != BARRIER_ELEMENT:
             space = Space.TENSOR if "tensor_memory" in type_.memory_space else Space.SHARED
-            return Tile(type_.shape, type_.element, space)
+            return Tile(self._shape(type_), type_.element, space)
         return None
+
+    def _shape(self, type_: TensorType | MemDescType) -> tuple[int, ...]:
+        """What one block has of a tile: a graph is of one SM."""
+        alone = self.module.attributes.get("ttg.num-ctas", "1").split()[0] == "1"
+        return type_.shape if alone else shape_in_block(type_.shape, type_.encoding, self.module.aliases)
 
     def is_buffer(self, value: Value) -> bool:
         """Whether the value is a buffer of shared or tensor memory."""

@@ -10,6 +10,9 @@ from core.ir.types import TensorType, element_bits, expand_aliases
 _SLICE = re.compile(r"#ttg\.slice<\{\s*dim\s*=\s*(\d+)\s*,\s*parent\s*=\s*(.+)\}>", re.DOTALL)
 _DOT_OPERAND = re.compile(r"#ttg\.dot_op<\{\s*opIdx\s*=\s*(\d+)\s*,\s*parent\s*=\s*(#ttg\.nvidia_mma<.*)\}>", re.DOTALL)
 _MMA = "#ttg.nvidia_mma<"
+_BLOCKS = re.compile(r"(?:CGALayout|block)\s*=\s*\[((?:\s*\[[^\]]*\]\s*,?)*)\s*\]")
+_OLD_BLOCKS = re.compile(r"CTASplitNum\s*=\s*\[([^\]]*)\]")
+_VECTOR = re.compile(r"\[([^\]]*)\]")
 
 LANES_OF_A_ROW = 4
 """Threads that share a row of a matrix op's result in registers (`mma` and `wgmma` alike)."""
@@ -44,3 +47,27 @@ def needs_exchange(source: TensorType, target: TensorType, aliases: Mapping[str,
         and before.startswith(_MMA)
         and element_bits(source.element) == 16
     )
+
+
+def shape_in_block(shape: tuple[int, ...], encoding: str, aliases: Mapping[str, str]) -> tuple[int, ...]:
+    """The part of a tile that one block of a cluster holds, where the encoding spreads it over several."""
+    factors = _split_by_blocks(expand_aliases(encoding, aliases).strip())
+    whole = len(shape) - len(factors)  # slots of a ring, which no block shares
+    if whole < 0:
+        return shape
+    return (*shape[:whole], *(size // factor or 1 for size, factor in zip(shape[whole:], factors, strict=True)))
+
+
+def _split_by_blocks(encoding: str) -> list[int]:
+    """By what each dimension is divided; empty if the encoding does not say."""
+    match = _SLICE.fullmatch(encoding)
+    if match is not None:
+        factors = _split_by_blocks(match.group(2))
+        return [factor for dimension, factor in enumerate(factors) if dimension != int(match.group(1))]
+    old = _OLD_BLOCKS.search(encoding)
+    if old is not None:
+        return [int(number) for number in old.group(1).split(",")]
+    new = _BLOCKS.search(encoding)
+    vectors = [[int(number) for number in vector.split(",")] for vector in _VECTOR.findall(new.group(1))] if new else []
+    # Every vector is one bit of the block's number: the dimension it moves along has two halves.
+    return [2 ** sum(step != 0 for step in steps) for steps in zip(*vectors, strict=True)]
