@@ -45,7 +45,9 @@ def _of_op(body: Body, op: Operation) -> list[Event]:
     if category_of(op) is Category.LOAD:
         return [Event(op, buffer, Access.WRITE) for buffer in buffers[:1]]
     if category_of(op) is Category.OPAQUE:
-        return [Event(op, buffer, Access.UPDATE if _is_mutable(body, buffer) else Access.READ) for buffer in buffers]
+        changed = [Event(op, buffer, Access.UPDATE if _is_mutable(body, buffer) else Access.READ) for buffer in buffers]
+        made = [result for result in op.results if _is_tile_buffer(body, result)]
+        return [*changed, *(Event(op, buffer, Access.WRITE) for buffer in made)]
     return [Event(op, buffer, Access.READ) for buffer in buffers]
 
 

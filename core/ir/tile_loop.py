@@ -57,7 +57,9 @@ class _Builder:
         self._absorbed = _contractions(body, self._roles)
         self._count: Counter[str] = Counter()
         self._ids = self._name_operations()
-        self._reads: dict[Operation, str] = {}  # loads whose tile is read from shared memory into registers
+        # Loads whose tile is read from shared memory into registers, by an op of its own.
+        self._reads = {op: self._next_id("local_load") for op in body.operations if self._is_read(op)}
+        self._kept: dict[tuple[str, Value], str] = {}
         self._ops: dict[str, TileOp] = {}
 
     def build(self) -> TileLoop:
@@ -125,7 +127,7 @@ class _Builder:
             combiner=_combiner(op),
         )
         self._ops[tile_op.id] = tile_op
-        if lands_in_shared_memory(body, op) and self._has_register_reader(op):
+        if op in self._reads:
             self._add_read(op, tile_op)
 
     def _operands(self, op: Operation, position: int, value: Value) -> Iterator[Operand]:
@@ -147,7 +149,7 @@ class _Builder:
                 along = source_axes(origin.dimensions, axes, self._rank(origin.operation))
                 yield Operand(source, origin.distance, role, along)
             elif role is not Role.ADDRESS:
-                yield from self._kept_in_registers(origin, axes)
+                yield from self._kept_in_registers(self._ids[op], origin, axes)
 
     def _role(self, op: Operation, position: int) -> Role | None:
         """How the op uses a register operand; None if it does not."""
@@ -179,7 +181,7 @@ class _Builder:
                 buffer = viewed(op, buffer)
         return dimensions
 
-    def _kept_in_registers(self, origin: Origin, axes: tuple[int | None, ...]) -> Iterator[Operand]:
+    def _kept_in_registers(self, reader: str, origin: Origin, axes: tuple[int | None, ...]) -> Iterator[Operand]:
         """A tile from before the loop: an op of its own for each reader, which keeps its registers."""
         kept = self._origins.kept(origin.value)
         if kept is None:
@@ -189,8 +191,9 @@ class _Builder:
         line = (producer.name_span if producer is not None else value.span).line
         same = self._body.tile(origin.value) == tile
         kept_axes = source_axes(origin.dimensions, axes, len(tile.shape)) if same else (None,) * len(tile.shape)
-        invariant = self._add_invariant(value.name, tile, line, producer)
-        yield Operand(invariant, 0, Role.DATA, kept_axes)
+        if (reader, value) not in self._kept:
+            self._kept[reader, value] = self._add_invariant(value.name, tile, line, producer)
+        yield Operand(self._kept[reader, value], 0, Role.DATA, kept_axes)
 
     def _add_invariant(self, kind: str, tile: Tile, line: int, producer: Operation | None) -> str:
         id_ = self._next_id("before")
@@ -206,18 +209,19 @@ class _Builder:
         )
         return id_
 
-    def _has_register_reader(self, load: Operation) -> bool:
+    def _is_read(self, op: Operation) -> bool:
+        """Whether a tile that lands in shared memory has readers in registers."""
         body = self._body
-        result = load.results[0]
-        readers = [user for user in body.users.get(result, ()) if not is_landing(body, user)]
-        return bool(readers) or result in body.yielded
+        if self._roles[op] is not BodyRole.TILE or not lands_in_shared_memory(body, op):
+            return False
+        result = op.results[0]
+        return result in body.yielded or any(not is_landing(body, user) for user in body.users.get(result, ()))
 
     def _add_read(self, load: Operation, tile_op: TileOp) -> None:
         """The copy from shared memory into registers that a load's readers in registers wait for."""
         tile = replace(tile_op.results[0], space=Space.REGISTERS)
         axes = tile_op.result_axes
-        id_ = self._next_id("local_load")
-        self._reads[load] = id_
+        id_ = self._reads[load]
         self._ops[id_] = TileOp(
             id=id_,
             kind="ttg.local_load",

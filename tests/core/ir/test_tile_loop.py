@@ -151,6 +151,16 @@ def test_a_tile_that_landed_in_shared_memory_is_read_into_registers_by_an_op_of_
     assert (read.kind, read.category, read.space) == ("ttg.local_load", Category.MOVE, Space.REGISTERS)
 
 
+def test_a_landed_tile_is_read_by_that_op_in_the_next_iteration_too():
+    tiles = snippet(
+        f"      %x = arith.negf %last : $B{stored('%x', '$B')}{LOAD_K}",
+        carried={"%last": ("%none", "%k", "$B")},
+        before="    %none = arith.constant dense<0.0> : $B",
+    )
+    assert uses(tiles, "negf.0") == [("local_load.0", 1)]
+    assert uses(tiles, "local_load.0") == [("descriptor_load.0", 0)]
+
+
 def test_carried_values_have_distance_one_and_a_chain_of_them_more():
     tiles = snippet(
         f"{SCORES}      %t = arith.addf %b, %s : $S{stored('%t')}",
@@ -179,6 +189,16 @@ def test_each_reader_of_a_register_tile_from_before_the_loop_keeps_its_own():
     assert [(op.id, op.results[0].shape) for op in kept] == [("before.0", (64, 128)), ("before.1", (64, 128))]
     assert uses(tiles, "addf.0") == [("warp_group_dot.0", 0), ("before.0", 0)]
     assert uses(tiles, "mulf.0") == [("addf.0", 0), ("before.1", 0)]
+
+
+def test_a_reader_keeps_one_copy_of_a_tile_that_it_reads_twice():
+    tiles = snippet(
+        f"""{SCORES}
+      %m = arith.cmpf ogt, %s, %zero : $S
+      %t = arith.select %m, %bias, %bias : tensor<64x128xi1, #mma>, $S{stored("%t")}"""
+    )
+    assert uses(tiles, "select.0") == [("cmpf.0", 0), ("before.0", 0)]
+    assert "before.1" not in tiles.ops
 
 
 def test_of_a_vector_spread_before_the_loop_only_the_vector_is_kept():

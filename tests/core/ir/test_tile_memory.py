@@ -180,6 +180,22 @@ def test_using_the_one_tile_of_a_buffer_again_waits_for_its_readers():
     assert [tile.name for tile in tiles.kept] == ["%q"]  # the buffer is not kept: its value is the store's
 
 
+def test_a_buffer_that_an_unknown_op_makes_or_may_change_is_waited_for():
+    tiles = snippet(
+        f"""{LOAD_K}
+      %b = acme.pack %ks : $M -> $M
+      acme.patch %stage : $Y
+      %s = ttng.warp_group_dot %q, %b, %zero : $Q * $M -> $S
+      %t = ttng.warp_group_dot %q, %stage, %s : $Q * $Y -> $S
+""",
+        before="    %stage = ttg.local_alloc : () -> $Y\n",
+    )
+    assert uses(tiles, "pack.0") == [("descriptor_load.0", 0)]
+    assert uses(tiles, "patch.0") == [("patch.0", 1)]
+    assert uses(tiles, "warp_group_dot.0") == [("pack.0", 0)]
+    assert uses(tiles, "warp_group_dot.1") == [("patch.0", 0), ("warp_group_dot.0", 0)]
+
+
 def test_accesses_to_shared_memory_stay_on_their_side_of_a_barrier():
     tiles = snippet(f"{LOAD_K}      gpu.barrier\n      %s = ttng.warp_group_dot %q, %ks, %zero : $Q * $M -> $S\n")
     assert set(tiles.orders) == {

@@ -17,6 +17,8 @@ from core.ir.tiles import TileLoop
 from core.machine.build import BuiltGraph, build_graph
 from core.machine.load import find_machine, parse_machine
 from core.project.model import Override
+from core.schedule.check import check
+from core.schedule.model import Placement, Schedule, ScheduledGroup
 
 # Round numbers, so that the expected ones can be worked out in the head.
 MACHINE_TEXT = """
@@ -241,6 +243,21 @@ def test_a_tile_from_before_the_loop_is_one_copy_on_its_readers_group():
     assert edge(graph, "maxnumf.0", "before.0", 1) == Dependence("maxnumf.0", "before.0", 64, 1, DependenceKind.ORDER)
     # It is nobody's register to take.
     assert edge(graph, "warp_group_dot.0", "maxnumf.0").release == 0
+
+
+def test_the_judge_counts_a_tile_from_before_the_loop_once_wherever_it_starts():
+    graph = build(snippet(f"{SCORES}      %x = arith.maxnumf %s, %bias : $S\n{STORE_S}")).graph
+    starts = {"descriptor_load.0": 0, "warp_group_dot.0": 700, "maxnumf.0": 1800, "descriptor_store.0": 1900}
+    groups = {"load": ScheduledGroup("load", 24), "compute": ScheduledGroup("compute", 168)}
+    ii = 2000
+    # The reader starts at 1800 and is done at 1864, so the tile may start from 1864 - 2000 on; 0 is the earliest here.
+    for start in (0, 900, 1800):
+        places = {op: Placement(at, "load" if "load" in op else "compute") for op, at in starts.items()}
+        places["before.0"] = Placement(start, "compute")
+        report = check(graph, Schedule(ii, groups, places))
+        assert not report.violations
+        # Overhead, the scores (in place: never both they and the maximum), and the tile.
+        assert report.peaks.registers["compute"] == 20 + 64 + 64
 
 
 def test_using_a_buffer_again_waits_until_an_asynchronous_reader_is_done():
