@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from core.commands.answers import UsageError
+from core.diagnostics import InputError, Severity
 from core.project.load import load_project
 from core.project.model import InputKind, Project
 from core.project.opened import OpenProject, open_project
@@ -39,6 +40,10 @@ def open_schedule(name: str, arguments: argparse.Namespace) -> tuple[OpenProject
         raise UsageError(f"{name} has no active schedule: give one with --schedule")
     entry = _entry_name(project, written)
     file = Path(written) if entry is None else project.schedules[entry].file
+    if entry is not None and not file.is_file():
+        message, hint = f"there is no file '{file}' yet", f"make it: twill solve {name} -o {file}"
+        path = ("schedules", entry)
+        raise InputError(project.diagnostic(Severity.ERROR, "missing-schedule", message, path, hint=hint))
     settings = entry or project.active
     opened = open_project(project.for_schedule(settings) if settings else project)
     return opened, load_schedule(file, opened.graph)

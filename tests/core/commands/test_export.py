@@ -74,6 +74,18 @@ def test_missing_schedule_file(capsys: pytest.CaptureFixture[str], project: Path
     assert err.startswith("nowhere.yaml: error: cannot read the file")
 
 
+def test_a_schedule_that_is_not_solved_yet_is_told_at_its_line(
+    capsys: pytest.CaptureFixture[str], project: Path
+) -> None:
+    (project / "schedules" / "mine.yaml").unlink()
+    code, out, err = run(capsys, "check", project)
+    text = (project / "project.yaml").read_text()
+    before = text[: text.index("schedules/mine.yaml")].split("\n")
+    assert (code, out) == (3, "")
+    assert err.startswith(f"{project / 'project.yaml'}:{len(before)}:{len(before[-1]) + 1}: error: there is no file")
+    assert "twill solve" in err
+
+
 def test_ttgir_reads_back(capsys: pytest.CaptureFixture[str], project: Path, tmp_path: Path) -> None:
     output = tmp_path / "out" / "annotated.ttgir"
     code, out, _ = run(capsys, "export", "--json", project, "--format", "ttgir", "-o", output)
