@@ -1,5 +1,4 @@
-# pyright: reportUnknownMemberType=false
-"""Is there a schedule at one initiation interval? Arithmetic first, then short schedules, then all that matter."""
+"""Is there a schedule at one initiation interval? Arithmetic first, then the exact model with enough stages."""
 
 from __future__ import annotations
 
@@ -8,83 +7,62 @@ from dataclasses import dataclass
 from core.schedule.bounds import Arithmetic
 from core.schedule.check import Judge
 from core.schedule.model import Schedule
-from core.solve.engine import Clock, Run, run, turns
-from core.solve.events import Level, TrailEntry, Verdict
+from core.solve.engine import Budget, Run, run
+from core.solve.events import TrailEntry, Verdict
 from core.solve.extract import extract
 from core.solve.model import ExactModel
-from core.solve.problem import Problem, enough_stages, least_length, short_stages
+from core.solve.problem import Problem, enough_stages
 
 CP_SAT = "cp-sat"
-SHORT_WORK = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The verdict on one II. `proved`: an infeasible one holds for any number of stages."""
+    """The verdict on one II, with its schedule if it is feasible, accepted by the judge."""
 
     entry: TrailEntry
-    proved: bool
     schedule: Schedule | None = None
 
 
 class Decider:
-    """Decides one graph at any number of intervals."""
+    """Decides one graph at any number of intervals. All its answers but UNKNOWN are proved."""
 
-    def __init__(self, problem: Problem, clock: Clock, seed: int) -> None:
+    def __init__(self, problem: Problem, budget: Budget, seed: int) -> None:
         self.problem = problem
+        self.budget = budget
         self.judge = Judge(problem.graph)
         self.arithmetic = Arithmetic(problem.graph)
-        self.clock = clock
         self.seed = seed
 
-    def quick(self, ii: int, work: float) -> Decision:
-        """A schedule if one of few stages is found, else no claim but by arithmetic."""
-        return self._decide(ii, min(short_stages(self.problem, ii), enough_stages(self.problem, ii)), work)
+    def decide(self, ii: int) -> Decision:
+        """Whether there is a schedule at `ii`."""
+        began = self.budget.seconds()
+        certificates = self.arithmetic.certificates(ii)
+        if certificates:
+            family = certificates[0].family.value
+            return Decision(TrailEntry(ii, Verdict.INFEASIBLE, self.budget.seconds() - began, family))
+        model = ExactModel(self.problem, ii, enough_stages(self.problem, ii))
+        result = self.ask(model)
+        schedule = self.schedule(model, result) if result.verdict is Verdict.FEASIBLE else None
+        return Decision(self._entry(ii, result, model, began), schedule)
 
-    def thorough(self, ii: int, work: float) -> Decision:
-        """With as many stages as are enough: "infeasible" is a proof."""
-        return self._decide(ii, enough_stages(self.problem, ii), work)
+    def exclude(self, lowest: int, highest: int) -> TrailEntry:
+        """Whether arguments that hold for all of these intervals show that none is feasible.
 
-    def ask(self, model: ExactModel, work: float) -> Run:
-        """Configurations take turns until one has the answer."""
-        result = Run(Verdict.UNKNOWN, False, None, None)
-        for configuration, limit in turns(self.seed, work):
-            result = run(model.cp, configuration, limit, self.clock)
-            if result.verdict is not Verdict.UNKNOWN or self.clock.left() <= 0:
-                break
-        return result
+        FEASIBLE says only that they do not: a relaxation of rule `unit` at the highest can be satisfied.
+        """
+        began = self.budget.seconds()
+        stages = enough_stages(self.problem, highest)
+        model = ExactModel(self.problem, highest, stages, below=highest - lowest)
+        return self._entry(highest, self.ask(model), model, began)
 
-    def extract(self, model: ExactModel, result: Run) -> Schedule:
+    def ask(self, model: ExactModel, work: float | None = None) -> Run:
+        """One run of CP-SAT, within all that is left of the budget or a part of it."""
+        return run(model.cp, self.seed, self.budget.work if work is None else work, self.budget)
+
+    def schedule(self, model: ExactModel, result: Run) -> Schedule:
         """The schedule of a feasible result, accepted by the judge."""
         return extract(model, result, self.judge, self.seed)
 
-    def _decide(self, ii: int, stages: int, work: float) -> Decision:
-        began = self.clock.seconds()
-
-        def decision(verdict: Verdict, by: str, horizon: int | None, schedule: Schedule | None) -> Decision:
-            entry = TrailEntry(ii, verdict, self.clock.seconds() - began, by, horizon=horizon)
-            enough = horizon is None or horizon >= enough_stages(self.problem, ii)
-            return Decision(entry, verdict is Verdict.INFEASIBLE and enough, schedule)
-
-        certificates = self.arithmetic.certificates(ii)
-        if certificates:
-            return decision(Verdict.INFEASIBLE, certificates[0].family.value, None, None)
-        # A short schedule is found, or excluded, far faster than any: it is looked for first.
-        model = self._short_model(ii, stages)
-        result = self.ask(model, SHORT_WORK)
-        if result.verdict is not Verdict.FEASIBLE:
-            model = ExactModel(self.problem, ii, stages)
-            result = self.ask(model, work)
-        schedule = self.extract(model, result) if result.verdict is Verdict.FEASIBLE else None
-        return decision(result.verdict, CP_SAT, model.stages, schedule)
-
-    def _short_model(self, ii: int, stages: int) -> ExactModel:
-        most = least_length(self.problem, ii) + ii
-        model = ExactModel(self.problem, ii, min(stages, stages_within(most, ii)))
-        model.cp.add(model.objective(Level.LENGTH) <= most)
-        return model
-
-
-def stages_within(length: int, ii: int) -> int:
-    """Stages that a schedule of at most this length spans, wherever its rotation puts the first start."""
-    return max(length - 1, 0) // ii + 2
+    def _entry(self, ii: int, result: Run, model: ExactModel, began: float) -> TrailEntry:
+        return TrailEntry(ii, result.verdict, self.budget.seconds() - began, CP_SAT, horizon=model.stages)

@@ -4,18 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from core.schedule.metrics import hand_offs, length, stages, used_groups
 from core.schedule.model import Schedule
-from core.solve.decide import Decider, stages_within
-from core.solve.engine import Run, run, turns
+from core.solve.decide import Decider
+from core.solve.engine import Run
 from core.solve.events import Event, Incumbent, Level, LevelProved, LevelResult, Verdict
 from core.solve.model import ExactModel
-from core.solve.problem import enough_stages, hand_off_weight, least_length, short_stages
+from core.solve.problem import enough_stages, hand_off_weight, least_length, stages_within
 
-LEVEL_WORK = 8.0
-"""Deterministic work of one run on one level; a level that needs more keeps its gap, so that the others get a turn."""
+WORK_SHARE = 0.5
+"""Part of the work left that one level may spend: one that needs more keeps its gap, so that the others get a turn."""
 
 
 @dataclass(slots=True)
@@ -25,16 +25,16 @@ class Levels:
     decider: Decider
     schedule: Schedule
     emit: Callable[[Event], None]
+    _fixed: dict[Level, int] = field(default_factory=dict[Level, int])
 
     def run(self, levels: Sequence[Level]) -> tuple[LevelResult, ...]:
-        """The results of the levels in their order; those that the clock left no time for are not proved."""
-        fixed: dict[Level, int] = {}
+        """The results of the levels in their order; those that the budget left nothing for are not proved."""
         found: list[LevelResult] = []
         for level in levels:
-            bound = self._bisect_length(fixed) if level is Level.LENGTH else self._minimise(level, fixed)
-            fixed[level] = self._value(level)
-            found.append(self._result(level, fixed[level], bound))
-            self.emit(LevelProved(found[-1], self.decider.clock.seconds()))
+            bound = self._bisect_length() if level is Level.LENGTH else self._minimise(level)
+            self._fixed[level] = self._value(level)
+            found.append(self._result(level, self._fixed[level], bound))
+            self.emit(LevelProved(found[-1], self.decider.budget.seconds()))
         return tuple(found)
 
     def _value(self, level: Level) -> int:
@@ -55,71 +55,65 @@ class Levels:
             case Level.STAGES:
                 return stages(self.schedule)
 
-    def _bisect_length(self, fixed: dict[Level, int]) -> int:
-        """A limit on L narrows every start, so that asking for a length is far faster than minimising it."""
-        low = least_length(self.decider.problem, self.schedule.ii)
-        while (best := self._value(Level.LENGTH)) > low:
-            middle = (low + best - 1) // 2
-            model = self._model(fixed, min(self._most_stages(fixed), stages_within(middle, self.schedule.ii)))
-            model.cp.add(model.objective(Level.LENGTH) <= middle)
-            result = self.decider.ask(model, LEVEL_WORK)
+    def _minimise(self, level: Level) -> int:
+        """Asks for the best that is better than what there is; returns the proved bound."""
+        value, least = self._value(level), self._least(level)
+        if value <= least:
+            return value
+        model = self._model(level, value - 1)
+        model.cp.minimize(model.objective(level))
+        result = self._ask(model)
+        if result.verdict is Verdict.INFEASIBLE:
+            return value
+        return max(least, least if result.bound is None else result.bound)
+
+    def _bisect_length(self) -> int:
+        """Asks for one length after another, which is faster than minimising it: the limit narrows every start."""
+        low = limit = self._least(Level.LENGTH)
+        while self._value(Level.LENGTH) > low:
+            result = self._ask(self._model(Level.LENGTH, limit))
             if result.verdict is Verdict.UNKNOWN:
                 break
             if result.verdict is Verdict.INFEASIBLE:
-                low = middle + 1
-            else:
-                self._take(model, result)
+                low = limit + 1
+            limit = (low + self._value(Level.LENGTH) - 1) // 2
         return low
 
-    def _minimise(self, level: Level, fixed: dict[Level, int]) -> int:
-        """Asks for something strictly better until there is nothing; returns the proved bound.
-
-        First with few stages, which is quick, then with as many as a better schedule may need.
-        """
-        most = self._most_stages(fixed)
-        horizon = min(most, short_stages(self.decider.problem, self.schedule.ii))
-        while (best := self._value(level)) > 0:
-            model = self._model(fixed, horizon)
-            objective = model.objective(level)
-            model.cp.add(objective <= best - 1)
-            model.cp.minimize(objective)
-            result = self._least(model)
-            if result.verdict is Verdict.FEASIBLE:
-                self._take(model, result)
-            if result.optimal and horizon == most:
-                return self._value(level)
-            if result.optimal:
-                horizon = most
-            elif result.verdict is Verdict.UNKNOWN or self.decider.clock.left() <= 0:
-                return 0
-        return 0
-
-    def _take(self, model: ExactModel, result: Run) -> None:
-        self.schedule = self.decider.extract(model, result)
-        self.emit(Incumbent(self.schedule, self.decider.clock.seconds()))
-
-    def _most_stages(self, fixed: dict[Level, int]) -> int:
-        """Stages that suffice for every schedule that keeps the levels before."""
-        most = enough_stages(self.decider.problem, self.schedule.ii)
-        limit = fixed.get(Level.LENGTH)
-        return most if limit is None else min(most, stages_within(limit, self.schedule.ii))
-
-    def _model(self, fixed: dict[Level, int], horizon: int) -> ExactModel:
-        model = ExactModel(self.decider.problem, self.schedule.ii, horizon)
-        for other, value in fixed.items():
+    def _model(self, level: Level, limit: int) -> ExactModel:
+        """Schedules that keep the levels before and are worth at most `limit` in this one."""
+        model = ExactModel(self.decider.problem, self.schedule.ii, self._enough_stages(level, limit))
+        for other, value in (self._fixed | {level: limit}).items():
             model.cp.add(model.objective(other) <= value)
         return model
 
-    def _least(self, model: ExactModel) -> Run:
-        """The best of the runs that take turns; the first that is decided ends them."""
-        best = Run(Verdict.UNKNOWN, False, None, None)
-        for configuration, work in turns(self.decider.seed, LEVEL_WORK):
-            result = run(model.cp, configuration, work, self.decider.clock)
-            if best.value is None or result.optimal or (result.value is not None and result.value < best.value):
-                best = result
-            if best.optimal or self.decider.clock.left() <= 0:
-                break
-        return best
+    def _ask(self, model: ExactModel) -> Run:
+        result = self.decider.ask(model, WORK_SHARE * self.decider.budget.work)
+        if result.verdict is Verdict.FEASIBLE:
+            self.schedule = self.decider.schedule(model, result)
+            self.emit(Incumbent(self.schedule, self.decider.budget.seconds()))
+        return result
+
+    def _least(self, level: Level) -> int:
+        """A bound that needs no search."""
+        match level:
+            case Level.LENGTH:
+                return least_length(self.decider.problem, self.schedule.ii)
+            case Level.HAND_OFFS | Level.REGISTERS:
+                return 0
+            case _:
+                return 1
+
+    def _enough_stages(self, level: Level, limit: int) -> int:
+        """Stages that suffice for a schedule that keeps the levels before and is worth at most `limit` in this one.
+
+        Closing a boundary between stages (see `enough_stages`) never costs groups, hand-offs, registers or stages,
+        but it may make a schedule longer; a limit on L bounds the stages itself.
+        """
+        if level is Level.LENGTH:
+            return stages_within(limit, self.schedule.ii)
+        if Level.LENGTH in self._fixed:
+            return stages_within(self._fixed[Level.LENGTH], self.schedule.ii)
+        return enough_stages(self.decider.problem, self.schedule.ii)
 
     def _result(self, level: Level, value: int, bound: int) -> LevelResult:
         if level is not Level.HAND_OFFS:

@@ -24,10 +24,11 @@ class ExactModel:
     """Its solutions are legal schedules, among them one of each set of equivalent ones of at most `stages` stages.
 
     Without pinned starts a schedule may be rotated, so one op, the root, starts at a fixed cycle: slot 0 of the
-    stage that leaves as many on either side. What the search learns is then relative to the root.
+    stage that leaves as many on either side. What the search learns is then relative to the root. With `below` > 0
+    rule `unit` is relaxed (`add_units`): no solution means no schedule for `ii` nor for any of `below` intervals less.
     """
 
-    def __init__(self, problem: Problem, ii: int, stages: int) -> None:
+    def __init__(self, problem: Problem, ii: int, stages: int, below: int = 0) -> None:
         from ortools.sat.python.cp_model import CpModel
 
         self.cp = CpModel()
@@ -39,7 +40,7 @@ class ExactModel:
         found = clusters(problem, ii)
         self.grouping = Grouping(self.cp, problem, found or [(name,) for name in problem.graph.ops])
         add_dependences(self.cp, problem, self.times, self.grouping)
-        add_units(self.cp, problem, self.times)
+        add_units(self.cp, problem, self.times, below)
         add_issue(self.cp, problem, self.times, self.grouping)
         self.registers = Registers(self.cp, problem, self.times, self.grouping)
         add_shared_memory(self.cp, problem, self.times, self.grouping)
@@ -105,9 +106,15 @@ class ExactModel:
         return length
 
     def _stage_count(self) -> cp_model.LinearExprT:
-        """Stages once the first op starts at 0; with pinned starts, stages as they are."""
+        """From the earliest to the latest stage that an op starts in; without pinned starts once the first is at 0."""
         count = self.cp.new_int_var(1, self.stages, "stages")
-        first = 0 if self.problem.pinned_starts else self._first()
-        for start in self.times.start.values():
-            self.cp.add(self.ii * count >= start - first + 1)
+        if self.problem.pinned_starts:
+            first = self.cp.new_int_var(0, self.stages, "first stage")
+            for op in self.problem.graph.ops:
+                self.cp.add(first <= self.times.stage[op])
+                self.cp.add(count >= self.times.stage[op] - first + 1)
+        else:
+            first = self._first()
+            for start in self.times.start.values():
+                self.cp.add(self.ii * count >= start - first + 1)
         return count

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from core.graph.model import Dependence, Space
-from core.solve.problem import Problem
+from core.solve.problem import WARP_GROUP, Problem
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -40,6 +41,13 @@ class Grouping:
             cp.add_bool_or([*holding, ~used])
             for literal in holding:
                 cp.add_implication(literal, used)
+            pinned = problem.candidates[i].pinned
+            if pinned is not None:
+                for literal in holding:
+                    cp.add_implication(literal, self.on(pinned)[i])
+        for kind in problem.graph.groups:
+            of_kind = [self.used[i] for i, one in enumerate(problem.candidates) if one.kind == kind.kind]
+            cp.add(sum(of_kind) <= kind.count)
         for pair in self._apart:
             self._keep_apart(pair)
         self._number_groups()
@@ -112,17 +120,18 @@ class Grouping:
             self._cp.add_bool_or([~one[i], ~other[i]])
 
     def _number_groups(self) -> None:
+        """Of two like groups the second is used only if the first is, and by later ops."""
         problem = self._problem
-        for i, candidate in enumerate(problem.candidates):
-            if candidate.index == 0:
+        for i, (one, other) in enumerate(pairwise(problem.candidates)):
+            if one.kind != other.kind or one.pinned or other.pinned:
                 continue
-            if not problem.interchangeable(candidate):
-                self._cp.add_implication(self.used[i], self.used[i - 1])
+            if other.warps < WARP_GROUP and problem.small_groups_are_packed:
+                self._cp.add_implication(self.used[i + 1], self.used[i])
                 continue
             for k, literals in enumerate(self._on):
-                if i in literals:
-                    before = [other[i - 1] for other in self._on[:k] if i - 1 in other]
-                    self._cp.add_bool_or([*before, ~literals[i]])
+                if i + 1 in literals:
+                    before = [earlier[i] for earlier in self._on[:k] if i in earlier]
+                    self._cp.add_bool_or([*before, ~literals[i + 1]])
 
 
 def opposite(condition: Condition) -> Condition:

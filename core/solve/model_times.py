@@ -39,6 +39,7 @@ class Times:
     def __init__(self, cp: cp_model.CpModel, problem: Problem, ii: int, stages: int) -> None:
         self.cp = cp
         self.ii = ii
+        self._stages = stages
         self.most_periods = stages + _longest_tail(problem, ii)
         self._moments: dict[tuple[str, int], Moment] = {}
         self._later: dict[tuple[str, int, str, int], cp_model.IntVar] = {}
@@ -70,7 +71,22 @@ class Times:
 
     def at(self, op: str, offset: int = 0, *, on_unit: bool = False) -> Moment:
         """The moment `offset` cycles after the op's start, or after its start on the unit."""
-        clock = self._on_unit[op] if on_unit else op
+        return self._moment(self._on_unit[op] if on_unit else op, offset)
+
+    def block(self, op: str, offset: int, cycles: int, slack: int) -> tuple[Moment, Moment]:
+        """Begin and end of a block of so many cycles that begins up to `slack` later than `offset` says."""
+        clock = self._on_unit[op]
+        if slack:
+            loose = f"{clock}\0{offset}"
+            if loose not in self.slot:
+                self._add_clock(loose, self._stages + (offset + slack) // self.ii + 1)
+                begin = self.start.pop(loose)
+                self.cp.add(begin >= self.unit_start[op] + offset)
+                self.cp.add(begin <= self.unit_start[op] + offset + slack)
+            clock, offset = loose, 0
+        return self._moment(clock, offset), self._moment(clock, offset + cycles)
+
+    def _moment(self, clock: str, offset: int) -> Moment:
         periods, rest = divmod(offset, self.ii)
         if (clock, rest) not in self._moments:
             wraps = self.cp.new_bool_var("")

@@ -41,16 +41,18 @@ def add_dependences(cp: cp_model.CpModel, problem: Problem, times: Times, groupi
 class _Range:
     """What one block takes of a unit beyond whole periods: `amount` for `cycles` < II from `begin` on."""
 
-    op: str
-    offset: int
-    cycles: int
     amount: int
+    cycles: int
     begin: Moment
     end: Moment
 
 
-def add_units(cp: cp_model.CpModel, problem: Problem, times: Times) -> None:
-    """Rule `unit`, counted at the starts of blocks, where alone it can become worse."""
+def add_units(cp: cp_model.CpModel, problem: Problem, times: Times, below: int) -> None:
+    """Rule `unit`, counted at the starts of blocks, where alone it can become worse.
+
+    With `below` > 0 a block that begins after its op's start may come as much later as makes the rule one that a
+    schedule for any of the last `below` intervals satisfies with the same stages and slots.
+    """
     ranges: dict[str, list[_Range]] = {unit: [] for unit in problem.graph.machine.units}
     free = dict(problem.graph.machine.units)
     for name, op in problem.graph.ops.items():
@@ -58,9 +60,11 @@ def add_units(cp: cp_model.CpModel, problem: Problem, times: Times) -> None:
             whole, rest = divmod(block.duration, times.ii)
             free[block.unit] -= block.amount * whole
             if rest and block.amount:
-                begin = times.at(name, block.offset, on_unit=True)
-                end = times.at(name, block.offset + rest, on_unit=True)
-                ranges[block.unit].append(_Range(name, block.offset, rest, block.amount, begin, end))
+                # In an interval shorter by `below` it wraps at most so often, each time that much earlier.
+                wraps = (times.ii - below - 1 + block.offset + op.queue) // (times.ii - below)
+                late = block.offset > 0 or op.queue > 0
+                begin, end = times.block(name, block.offset, rest, below * wraps if late else 0)
+                ranges[block.unit].append(_Range(block.amount, rest, begin, end))
     for unit, found in ranges.items():
         if free[unit] < 0 or sum(one.amount * one.cycles for one in found) > free[unit] * times.ii:
             cp.add_bool_or([])
@@ -73,17 +77,15 @@ def _add_unit(cp: cp_model.CpModel, times: Times, ranges: list[_Range], capacity
     for one, other in combinations(ranges, 2):
         if one.amount + other.amount <= capacity:
             exclusive = False
-        elif one.op != other.op:
+        elif one.begin.clock != other.begin.clock:
             times.disjoint(one.begin, one.cycles, other.begin, other.cycles, ())
     for anchor in ranges:
-        # Where all exclude one another, only blocks of one op can still meet, at distances that are known.
-        others = [other for other in ranges if other.op == anchor.op] if exclusive else ranges
         load: list[cp_model.LinearExprT] = []
-        for other in others:
-            if other.op == anchor.op:
-                covered = (anchor.offset - other.offset) % times.ii < other.cycles
+        for other in ranges:
+            if other.begin.clock == anchor.begin.clock:
+                covered = (anchor.begin.offset - other.begin.offset) % times.ii < other.cycles
                 load.append(other.amount * covered)
-            else:
+            elif not exclusive:
                 load.append(other.amount * times.copies(other.begin, other.end, 0, anchor.begin))
         cp.add(sum(load) <= capacity)
 

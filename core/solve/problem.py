@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import count, islice
 
 import numpy as np
 import numpy.typing as npt
 
-from core.graph.model import Dependence, DependenceKind, Graph, Op, Pool, Space
+from core.graph.model import Dependence, DependenceKind, Graph, GroupKind, Op, Pool, Space
 
 # Longest paths between ops without a path; far below any real length, far above the overflow of a sum of two.
 NO_PATH = -(1 << 60)
 
 
+WARP_GROUP = 4
+"""Warps that execute one register request together (rule `registers`, pool `warpgroup`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A warp group that a schedule may use: the `index`-th of its kind."""
+    """A warp group that a schedule may use. `pinned`: the op whose pin names it, which must be on it."""
 
+    name: str
     kind: str
-    index: int
     warps: int
     variable_latency: bool
-
-    @property
-    def name(self) -> str:
-        """The name it has in a schedule unless a pin gives another."""
-        return f"{self.kind}.{self.index}"
+    pinned: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One graph, normalised once for every initiation interval that is tried.
 
-    `allowed` lists, per op, the indices of the candidates that may hold it (rules `variable_latency` and `groups`);
-    `readers` the flow dependences that read an op's value; `one_group` pairs of ops that every schedule has on one
-    group, `apart` pairs that no schedule has on one.
+    `allowed` lists, per op, the indices of the candidates that may hold it (rules `variable_latency`, `groups` and
+    `pin`); `readers` the flow dependences that read an op's value; `one_group` pairs of ops that every schedule has on
+    one group, `apart` pairs that no schedule has on one.
     """
 
     graph: Graph
@@ -57,29 +58,19 @@ class Problem:
             return 0
         return hand_off_cycles(self.graph, dependence)
 
-    def interchangeable(self, candidate: Candidate) -> bool:
-        """Whether the candidates of its kind can be renamed freely.
-
-        Not where small groups fill more than one warp group: rule `registers` packs them in the order of their names.
-        """
-        if self.graph.machine.registers.pool is Pool.FLAT or candidate.warps >= WARP_GROUP:
-            return True
-        return sum(other.warps for other in self.candidates if other.warps < WARP_GROUP) <= WARP_GROUP
-
-
-WARP_GROUP = 4
-"""Warps that execute one register request together (rule `registers`, pool `warpgroup`)."""
+    @property
+    def small_groups_are_packed(self) -> bool:
+        """Whether small groups may fill more than one warp group: rule `registers` packs them by their names, so that
+        not even groups of one kind can be swapped."""
+        small = sum(candidate.warps for candidate in self.candidates if candidate.warps < WARP_GROUP)
+        return self.graph.machine.registers.pool is Pool.WARPGROUP and small > WARP_GROUP
 
 
 def make_problem(graph: Graph) -> Problem:
     """The graph's problem. An op that no group may hold has no candidates in `allowed`."""
-    candidates: list[Candidate] = []
-    for kind in graph.groups:
-        fitting = sum(fits(op, kind.warps, kind.variable_latency) for op in graph.ops.values())
-        for index in range(min(kind.count, fitting)):
-            candidates.append(Candidate(kind.kind, index, kind.warps, kind.variable_latency))
+    candidates = tuple(_candidates(graph))
     allowed = {
-        name: tuple(i for i, one in enumerate(candidates) if fits(op, one.warps, one.variable_latency))
+        name: tuple(i for i, candidate in enumerate(candidates) if _may_hold(graph, candidate, op))
         for name, op in graph.ops.items()
     }
     readers: dict[str, list[Dependence]] = {name: [] for name in graph.ops}
@@ -88,7 +79,7 @@ def make_problem(graph: Graph) -> Problem:
             readers[dependence.source].append(dependence)
     return Problem(
         graph,
-        tuple(candidates),
+        candidates,
         allowed,
         {name: tuple(found) for name, found in readers.items()},
         tuple(_one_group(graph)),
@@ -96,9 +87,35 @@ def make_problem(graph: Graph) -> Problem:
     )
 
 
-def fits(op: Op, warps: int, variable_latency: bool) -> bool:
-    """Rules `variable_latency` and `groups` for one op and a group of so many warps."""
-    return op.variable_latency == variable_latency and op.needs_warps <= warps
+def _candidates(graph: Graph) -> Iterable[Candidate]:
+    """For every pinned group name one of each kind that fits its ops, then KIND.N of every kind, names not taken."""
+    pinned: defaultdict[str, list[str]] = defaultdict(list)
+    for op, pin in graph.pins.items():
+        if pin.group is not None:
+            pinned[pin.group].append(op)
+    bound_to_be_used: Counter[str] = Counter()
+    for name, ops in pinned.items():
+        kinds = [kind for kind in graph.groups if all(fits(graph.ops[op], kind) for op in ops)]
+        if len(kinds) == 1:
+            bound_to_be_used[kinds[0].kind] += 1
+        for kind in kinds:
+            yield Candidate(name, kind.kind, kind.warps, kind.variable_latency, ops[0])
+    for kind in graph.groups:
+        fitting = sum(fits(op, kind) for op in graph.ops.values())
+        names = (name for number in count() if (name := f"{kind.kind}.{number}") not in pinned)
+        for name in islice(names, max(0, min(kind.count - bound_to_be_used[kind.kind], fitting))):
+            yield Candidate(name, kind.kind, kind.warps, kind.variable_latency)
+
+
+def _may_hold(graph: Graph, candidate: Candidate, op: Op) -> bool:
+    pin = graph.pins.get(op.id)
+    named = pin is None or pin.group is None or (pin.group == candidate.name and candidate.pinned is not None)
+    return named and fits(op, graph.group_kind(candidate.kind))
+
+
+def fits(op: Op, kind: GroupKind) -> bool:
+    """Rules `variable_latency` and `groups` for an op on a group of the kind."""
+    return op.variable_latency == kind.variable_latency and op.needs_warps <= kind.warps
 
 
 def hand_off_cycles(graph: Graph, dependence: Dependence) -> int:
@@ -122,12 +139,6 @@ def _one_group(graph: Graph) -> Iterable[tuple[str, str]]:
 
 
 def _apart(graph: Graph) -> Iterable[tuple[str, str]]:
-    leaders: dict[str, str] = {}
-    for op, pin in graph.pins.items():
-        if pin.group is not None:
-            leaders.setdefault(pin.group, op)
-    names = list(leaders.values())
-    yield from ((a, b) for i, a in enumerate(names) for b in names[:i])
     if graph.rules.isolate_matrix_issue:
         compute = [n for n, op in graph.ops.items() if not op.asynchronous and not op.matrix and op.issue_cycles]
         yield from ((a, b) for a, op in graph.ops.items() if op.matrix for b in compute)
@@ -159,21 +170,6 @@ def least_length(problem: Problem, ii: int) -> int:
 def hand_off_weight(graph: Graph) -> int:
     """More than the bytes of all hand-offs together: what one hand-off weighs in the objective beside its bytes."""
     return 1 + sum(op.hand_off_bytes for op in graph.ops.values())
-
-
-def short_stages(problem: Problem, ii: int) -> int:
-    """Stages that a schedule mostly needs: those of the longest path within one iteration, and three more."""
-    length = dict.fromkeys(problem.graph.ops, 0)
-    inner = [d for d in problem.graph.dependences if d.distance == 0]
-    for _ in length:
-        moved = False
-        for d in inner:
-            start = length[d.source] + d.latency + problem.forced_hand_off(d)
-            if start > length[d.target]:
-                length[d.target], moved = start, True
-        if not moved:
-            break
-    return max(length.values(), default=0) // ii + 3
 
 
 def enough_stages(problem: Problem, ii: int) -> int:
@@ -222,3 +218,19 @@ def clusters(problem: Problem, ii: int) -> list[tuple[str, ...]] | None:
     for name in graph.ops:
         found[find(name)].append(name)
     return [tuple(members) for members in found.values()]
+
+
+def stages_within(length: int, ii: int) -> int:
+    """Stages that a schedule of at most this length spans, wherever its rotation puts the first start."""
+    return max(length - 1, 0) // ii + 2
+
+
+def monotone(graph: Graph) -> bool:
+    """Whether a schedule for one II gives one for the next: with the same stages and slots.
+
+    Not with pinned starts, nor with blocks that begin after their op's start: such a block may wrap around the period,
+    and then comes one slot earlier in the next.
+    """
+    pinned = any(pin.start is not None for pin in graph.pins.values())
+    late = any(op.queue or any(block.offset for block in op.blocks) for op in graph.ops.values())
+    return not pinned and not late

@@ -1,26 +1,24 @@
-"""The least initiation interval: arithmetic bound, bracket, bisection, and the proof that one less is impossible."""
+"""The least initiation interval: arithmetic bound, bracket, then bisection or the exclusion of whole ranges."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from core.graph.model import Graph
+from core.graph.model import Graph, Pin
 from core.schedule.model import Schedule
-from core.solve.decide import CP_SAT, Decider, Decision
-from core.solve.events import Event, Incumbent, SolveOptions, Step, TrailEntry, Verdict
-from core.solve.problem import make_problem
+from core.solve.decide import Decider, Decision
+from core.solve.events import Event, Incumbent, SolveOptions, Status, Step, TrailEntry, Verdict
+from core.solve.problem import make_problem, monotone
 
-QUICK_WORK = 8.0
-"""Deterministic work of one run where a wrong "no" costs only time."""
-PROOF_WORK = 1e6
-"""Deterministic work of one run that has to prove: the clock is the limit."""
+DEFAULT_FACTOR = 4
+"""Intervals are asked for up to this multiple of the least lower bound, unless the options say."""
 
 
 @dataclass(slots=True)
 class Search:
-    """What is known of II: `lower` is proved, `schedule` (at `upper`) accepted by the judge; `greatest` is the last II
-    that is asked for."""
+    """What is known of II: every one below `lower` is excluded, `schedule` (at `upper`) is accepted by the judge;
+    `greatest` is the last II that is asked for."""
 
     decider: Decider
     options: SolveOptions
@@ -31,89 +29,111 @@ class Search:
     schedule: Schedule | None = None
     trail: list[TrailEntry] = field(default_factory=list[TrailEntry])
 
+    @property
+    def _open(self) -> bool:
+        """Whether an interval below the best is left to be decided, and something to decide it with."""
+        return self.lower < (self.upper or self.greatest + 1) and not self.decider.budget.spent
+
+    @property
+    def status(self) -> Status:
+        """What `lower` and `upper` say of the least II, or the trail of the only one that was asked for."""
+        if self.upper is not None:
+            return Status.OPTIMAL if self.lower >= self.upper else Status.FEASIBLE
+        asked = self.trail[-1].verdict if self.options.ii is not None and self.trail else Verdict.UNKNOWN
+        excluded = self.lower > self.greatest or asked is Verdict.INFEASIBLE
+        return Status.INFEASIBLE if excluded else Status.UNKNOWN
+
     def run(self) -> None:
-        """Narrows `lower` and `upper` until they meet, no II is left up to the greatest asked, or time is over."""
-        bounds = self.decider.arithmetic.bounds()
-        self.greatest = self.options.max_ii or 4 * (bounds.min_ii or 1)
+        """Narrows `lower` and `upper` until they meet, no II is left up to the greatest asked, or the budget is
+        spent."""
+        self._bound()
         if self.options.ii is not None:
-            self.greatest = self.options.ii
-            self._take(self.decider.thorough(self.options.ii, PROOF_WORK))
+            if self._open:
+                self._take(self.decider.decide(self.options.ii))
             return
+        self._bracket()
+        if self.decider.problem.pinned_starts:
+            self._step()
+        elif monotone(self.decider.problem.graph):
+            self._bisect()
+        else:
+            self._exclude_ranges()
+
+    def _bound(self) -> None:
+        bounds = self.decider.arithmetic.bounds()
+        self.greatest = self.options.ii or self.options.max_ii or DEFAULT_FACTOR * (bounds.min_ii or 1)
         self.lower = self.greatest + 1 if bounds.lower_bound is None else max(1, bounds.lower_bound)
         if bounds.certificates:
-            refuted = min(self.lower - 1, self.greatest)
             by = bounds.certificates[0].family.value
-            self._record(TrailEntry(refuted, Verdict.INFEASIBLE, self.decider.clock.seconds(), by))
-        self._bracket()
-        if monotone(self.decider.problem.graph):
-            self._close()
-        else:
-            self._step()
-
-    def _step(self) -> None:
-        """Where a wider interval may be impossible although this one is not, every one below the best is decided.
-
-        All of those that a monotone relaxation excludes are excluded at once.
-        """
-        self._relax()
-        for ii in range(self.lower, self.upper or self.greatest + 1):
-            decision = self.decider.thorough(ii, PROOF_WORK)
-            self._take(decision, raises_bound=self.lower == ii)
-            if decision.schedule is not None or self.decider.clock.left() <= 0:
-                return
-
-    def _relax(self) -> None:
-        graph = relaxed(self.decider.problem.graph)
-        top = (self.upper or self.greatest + 1) - 1
-        if not monotone(graph) or top < self.lower:
-            return
-        began, clock = self.decider.clock.seconds(), self.decider.clock
-        relaxation = Search(
-            Decider(make_problem(graph), clock, self.options.seed), replace(self.options, max_ii=top), lambda _: None
-        )
-        relaxation.run()
-        if relaxation.lower > self.lower:
-            self.lower = relaxation.lower
-            horizon = relaxation.trail[-1].horizon
-            self._record(
-                TrailEntry(self.lower - 1, Verdict.INFEASIBLE, clock.seconds() - began, CP_SAT, horizon=horizon)
-            )
+            refuted = min(self.lower - 1, self.greatest)
+            self._record(TrailEntry(refuted, Verdict.INFEASIBLE, self.decider.budget.seconds(), by))
 
     def _bracket(self) -> None:
-        """Finds some feasible II quickly, from the bound upwards in growing steps."""
-        for ii in _climb(self.lower, self.greatest):
-            if ii < self.lower:
-                continue
-            self._take(self.decider.quick(ii, QUICK_WORK))
-            if self.schedule is not None or self.decider.clock.left() <= 0:
+        """Finds some feasible II: the bound, else the greatest (which often shows that there is none), then from the
+        bound upwards in growing steps."""
+        for ii in (self.lower, self.greatest, *_climb(self.lower, self.greatest)):
+            if not self._open:
                 return
-
-    def _close(self) -> None:
-        """Bisects below the least feasible II found, then proves; what the proof finds feasible starts it anew."""
-        below = self.lower
-        while self.decider.clock.left() > 0 and self.lower < (self.upper or self.greatest + 1):
-            upper = self.upper or self.greatest + 1
-            if below < upper - 1 and self.upper is not None:
-                middle = (below + upper - 1) // 2
-                decision = self.decider.quick(middle, QUICK_WORK)
+            if self.lower <= ii < (self.upper or self.greatest + 1):
+                decision = self.decider.decide(ii)
                 self._take(decision)
-                below = max(self.lower, below if decision.schedule is not None else middle + 1)
-                continue
-            decision = self.decider.thorough(upper - 1, PROOF_WORK)
-            self._take(decision)
-            if decision.schedule is None:
-                return
-            below = self.lower
+                if decision.schedule is not None and ii < self.greatest:
+                    return
 
-    def _take(self, decision: Decision, *, raises_bound: bool = True) -> None:
+    def _bisect(self) -> None:
+        """Where a schedule for one II gives one for the next."""
+        while self._open:
+            decision = self.decider.decide((self.lower + (self.upper or self.greatest + 1) - 1) // 2)
+            self._take(decision)
+            if decision.entry.verdict is Verdict.UNKNOWN:
+                return
+
+    def _exclude_ranges(self) -> None:
+        """Where it need not: ranges that grow while they can be excluded at once, and shrink where they cannot."""
+        count = 1
+        while self._open:
+            if count == 1:
+                decision = self.decider.decide(self.lower)
+                self._take(decision)
+                if decision.entry.verdict is not Verdict.INFEASIBLE:
+                    return
+                count = 2
+                continue
+            highest = min(self.lower + count, self.upper or self.greatest + 1) - 1
+            entry = self.decider.exclude(self.lower, highest)
+            if entry.verdict is Verdict.UNKNOWN:
+                self._record(entry)
+                return
+            if entry.verdict is Verdict.INFEASIBLE:
+                self.lower = highest + 1
+                self._record(entry)
+            count = 2 * count if entry.verdict is Verdict.INFEASIBLE else count // 2
+
+    def _step(self) -> None:
+        """With pinned starts: every interval in turn, above those that are impossible even without them."""
+        free = _without_pinned_starts(self.decider.problem.graph)
+        decider = Decider(make_problem(free), self.decider.budget, self.decider.seed)
+        top = (self.upper or self.greatest + 1) - 1
+        search = Search(decider, replace(self.options, max_ii=top), _ignore)
+        search.run()
+        if search.lower > self.lower:
+            self.lower = min(search.lower, top + 1)
+            entry = next(e for e in reversed(search.trail) if e.verdict is Verdict.INFEASIBLE)
+            self._record(replace(entry, ii=self.lower - 1))
+        while self._open:
+            decision = self.decider.decide(self.lower)
+            self._take(decision)
+            if decision.entry.verdict is not Verdict.INFEASIBLE:
+                return
+
+    def _take(self, decision: Decision) -> None:
         entry = decision.entry
         if decision.schedule is not None:
             self.upper, self.schedule = entry.ii, decision.schedule
-        elif decision.proved and raises_bound:
-            self.lower = max(self.lower, entry.ii + 1)
+            self.emit(Incumbent(decision.schedule, self.decider.budget.seconds()))
+        elif entry.verdict is Verdict.INFEASIBLE and (entry.ii == self.lower or monotone(self.decider.problem.graph)):
+            self.lower = entry.ii + 1
         self._record(entry)
-        if decision.schedule is not None:
-            self.emit(Incumbent(decision.schedule, self.decider.clock.seconds()))
 
     def _record(self, entry: TrailEntry) -> None:
         self.trail.append(entry)
@@ -121,28 +141,19 @@ class Search:
 
 
 def _climb(lower: int, greatest: int) -> Iterator[int]:
-    """lower, then steps of about 2 % that double, and `greatest` last."""
-    ii, step = lower, max(1, lower // 50)
+    """Above `lower` in steps of about 2 % that double, below `greatest`."""
+    step = max(1, lower // 50)
+    ii = lower + step
     while ii < greatest:
         yield ii
-        ii, step = ii + step, 2 * step
-    if lower <= greatest:
-        yield greatest
+        step *= 2
+        ii += step
 
 
-def monotone(graph: Graph) -> bool:
-    """Whether a schedule for one II gives one for the next (same stages and slots): with pinned starts, blocks that
-    begin after their op, or delays it need not."""
-    pinned = any(pin.start is not None for pin in graph.pins.values())
-    late = any(op.queue or any(block.offset for block in op.blocks) for op in graph.ops.values())
-    return not pinned and not late
+def _without_pinned_starts(graph: Graph) -> Graph:
+    pins = {op: Pin(group=pin.group) for op, pin in graph.pins.items() if pin.group is not None}
+    return replace(graph, pins=pins)
 
 
-def relaxed(graph: Graph) -> Graph:
-    """The graph without pinned starts and without blocks that begin after their op: what it excludes, all exclude."""
-    pins = {name: replace(pin, start=None) for name, pin in graph.pins.items()}
-    ops = {
-        name: replace(op, blocks=tuple(block for block in op.blocks if not block.offset))
-        for name, op in graph.ops.items()
-    }
-    return replace(graph, ops=ops, pins=pins)
+def _ignore(event: Event) -> None:
+    """A search within a search speaks for itself."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from core.graph.model import Graph
 from core.solve.decide import Decider
-from core.solve.engine import Clock
-from core.solve.events import Done, Event, Level, LevelResult, SolveOptions, SolveResult, Status
+from core.solve.engine import Budget
+from core.solve.events import Done, Event, Level, LevelResult, SolveOptions, SolveResult
 from core.solve.levels import Levels
 from core.solve.problem import make_problem
 from core.solve.search import Search
@@ -26,8 +26,8 @@ def solve(
     KeyboardInterrupt as it comes, and RuntimeError if the judge refuses a schedule (an internal error).
     """
     emit = emit or _ignore
-    clock = Clock(options.limit_s, stopped or _never)
-    decider = Decider(make_problem(graph), clock, options.seed)
+    budget = Budget(options.limit_s, stopped or _never)
+    decider = Decider(make_problem(graph), budget, options.seed)
     search = Search(decider, options, emit)
     search.run()
     schedule = search.schedule
@@ -37,7 +37,7 @@ def solve(
         polish = Levels(decider, schedule, emit)
         levels = (reached, *polish.run([level for level in options.objective if level is not Level.II]))
         schedule = polish.schedule
-    status = _status(search)
+    status = search.status
     if schedule is not None and schedule.origin is not None:
         schedule = replace(schedule, origin=replace(schedule.origin, status=status.value))
     result = SolveResult(
@@ -46,17 +46,11 @@ def solve(
         search.lower,
         tuple(search.trail),
         levels,
-        clock.seconds(),
+        budget.seconds(),
         schedule,
     )
     emit(Done(result))
     return result
-
-
-def _status(search: Search) -> Status:
-    if search.upper is not None:
-        return Status.OPTIMAL if search.lower >= search.upper else Status.FEASIBLE
-    return Status.INFEASIBLE if search.lower > search.greatest else Status.UNKNOWN
 
 
 def _ignore(event: Event) -> None:
