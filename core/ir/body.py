@@ -7,6 +7,7 @@ from core.graph.model import Space
 from core.ir.layouts import shape_in_block, vector_copies
 from core.ir.loops import obstacle
 from core.ir.model import Loop, Module, Operation, Value
+from core.ir.operations import least_operands
 from core.ir.tiles import Tile
 from core.ir.types import MemDescType, PointerType, ScalarType, TensorType, Type, parse_type
 from core.ir.vocabulary import CALL_OPS
@@ -18,8 +19,8 @@ BARRIER_ELEMENT = "i64"
 class Body:
     """The operations of an `scf.for` body without its terminator.
 
-    Raises InputError for another kind of loop, and for control flow in the body. A call is kept as an op that nothing
-    is known of.
+    Raises InputError for another kind of loop, for control flow in the body, and for ops that lack operands. A call is
+    kept as an op that nothing is known of.
     """
 
     def __init__(self, module: Module, loop: Loop) -> None:
@@ -27,6 +28,9 @@ class Body:
         found = obstacle(loop)
         if found is not None and found[1].name not in CALL_OPS:
             raise _refusal(module, *found)
+        for op in module.operation.walk():
+            if len(op.operands) < least_operands(op):
+                raise _malformed(module, op)
         self.operations = [op for op in loop.body.operations if op.name != "scf.yield"]
         self.position = {op: index for index, op in enumerate(self.operations)}
         self.carried = {value: index for index, value in enumerate(loop.arguments)}
@@ -99,6 +103,16 @@ def _refusal(module: Module, why: str, op: Operation) -> InputError:
     return error(
         "not-schedulable",
         f"the loop cannot be scheduled: {why}",
+        file=module.file,
+        line=op.name_span.line,
+        column=op.name_span.column,
+    )
+
+
+def _malformed(module: Module, op: Operation) -> InputError:
+    return error(
+        "missing-operands",
+        f"{op.name} has {len(op.operands)} operands, at least {least_operands(op)} are wanted",
         file=module.file,
         line=op.name_span.line,
         column=op.name_span.column,

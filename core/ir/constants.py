@@ -96,8 +96,10 @@ def _apply(op: Operation, operands: list[int | None]) -> int | None:
     known = [operand for operand in operands if operand is not None]
     if len(known) != len(operands):
         return None
-    if op.name in _CASTS:
+    if op.name in _CASTS and known:
         return known[0]
+    if len(known) != 2:
+        return None
     if op.name == "arith.cmpi":
         predicate = op.text_arguments.split(",")[0].strip()
         compare = _COMPARE.get(predicate if predicate in _COMPARE else predicate[1:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from core.ir.types import TensorType, element_bits, expand_aliases
+from core.ir.types import TensorType, expand_aliases
 
 _SLICE = re.compile(r"#ttg\.slice<\{\s*dim\s*=\s*(\d+)\s*,\s*parent\s*=\s*(.+)\}>", re.DOTALL)
 _DOT_OPERAND = re.compile(r"#ttg\.dot_op<\{\s*opIdx\s*=\s*(\d+)\s*,\s*parent\s*=\s*(#ttg\.nvidia_mma<.*)\}>", re.DOTALL)
@@ -45,7 +45,7 @@ def needs_exchange(source: TensorType, target: TensorType, aliases: Mapping[str,
         operand is not None
         and operand.group(1) == "0"
         and before.startswith(_MMA)
-        and element_bits(source.element) == 16
+        and source.element in ("f16", "bf16", "i16")
     )
 
 

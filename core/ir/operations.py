@@ -106,6 +106,32 @@ _ADDRESS_MAKERS = frozenset(
 )
 
 
+_LEAST_OPERANDS = {
+    1: (
+        *("tt.expand_dims", "tt.broadcast", "tt.splat", "tt.unsplat", "tt.trans", "tt.reshape", "tt.bitcast"),
+        *("ttg.memdesc_trans", "ttg.memdesc_reshape", "ttg.memdesc_reinterpret", "ttg.memdesc_subslice"),
+        *("ttg.convert_layout", "ttng.tmem_subslice", "ttng.tmem_load", "ttg.local_load", "tt.load", "tt.reduce"),
+        *("tt.descriptor_load", "tt.experimental_descriptor_load", "arith.bitcast"),
+    ),
+    2: (
+        *("ttg.memdesc_index", "ttg.memdesc_subview", "ttng.tmem_store", "ttg.local_store", "ttng.tmem_copy"),
+        *("tt.store", "tt.atomic_rmw", "tt.descriptor_store", "tt.experimental_descriptor_store"),
+        *("tt.descriptor_reduce", "tt.descriptor_scatter", "arith.mulf", "arith.addf", "arith.subf", "arith.cmpi"),
+        *("arith.addi", "arith.subi", "arith.muli", "arith.xori", "arith.andi", "arith.ori"),
+        *("arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "tt.addptr"),
+    ),
+    3: ("arith.select", "tt.atomic_cas", "ttng.warp_group_dot", "tt.dot", *TENSOR_CORE_5),
+}
+_LEAST_OPERANDS_OF = {name: count for count, names in _LEAST_OPERANDS.items() for name in names}
+
+
+def least_operands(op: Operation) -> int:
+    """How many operands an op of that name has at least."""
+    if op.name == "ttng.warp_group_dot_wait":
+        return len(op.results)
+    return _LEAST_OPERANDS_OF.get(op.name, 0)
+
+
 def category_of(op: Operation) -> Category:
     """The category of an op that is scheduled; OPAQUE for what is not known."""
     known = _CATEGORY_OF.get(op.name)

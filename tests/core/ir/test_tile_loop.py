@@ -329,6 +329,12 @@ def test_control_flow_in_the_body_is_refused_with_its_line(inside: str, message:
     assert diagnostic.line is not None and diagnostic.line > 20
 
 
+def test_an_op_that_lacks_operands_is_refused_with_its_line():
+    with pytest.raises(InputError, match=r"arith\.mulf has 1 operands") as caught:
+        snippet(f"{SCORES}      %t = arith.mulf %s : $S")
+    assert caught.value.diagnostics[0].line is not None
+
+
 def test_an_unknown_op_is_kept_with_its_operands_and_result():
     tiles = snippet(f"{SCORES}      %t = acme.fancy %s : $S -> $S{stored('%t')}")
     assert tiles.ops["fancy.0"].category is Category.OPAQUE
