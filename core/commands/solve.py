@@ -15,8 +15,8 @@ from core.graph.model import Graph
 from core.graph.read import suggest
 from core.project.load import PROJECT_FILE
 from core.project.record import save_solution
-from core.project.variations import REMOVABLE, with_group_counts, with_register_limit, without_family
 from core.schedule.report import Family
+from core.schedule.variations import REMOVABLE, with_group_counts, with_register_limit, without_family
 from core.solve.events import Event, LevelProved, SolveOptions, SolveResult, Status, Step
 
 _CODES = {

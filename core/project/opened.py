@@ -21,7 +21,7 @@ from core.machine.model import Machine
 from core.project.defaults import MACHINES, default_groups
 from core.project.loop_choice import choose_loop
 from core.project.model import Fuse, InputKind, Project
-from core.project.variations import with_costs
+from core.schedule.variations import with_costs
 
 
 @dataclass(frozen=True, slots=True)

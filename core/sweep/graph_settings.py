@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from core.graph.model import Graph, InOrderIssue, Limits, Rules, Space
-from core.project.variations import with_group_counts, with_hand_off, with_register_limit, with_ring_depth
+from core.schedule.variations import with_group_counts, with_hand_off, with_register_limit, with_ring_depth
 from core.sweep.setting import AxisError, Setting, check_known, read_count, read_positive
 
 

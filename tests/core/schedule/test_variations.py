@@ -10,7 +10,13 @@ import pytest
 
 from core.graph.model import DependenceKind, Graph, Pin, Space
 from core.graph.read import load_graph
-from core.project.variations import (
+from core.schedule.check import check
+from core.schedule.edits import move_op, set_grant
+from core.schedule.liveness import live_ranges
+from core.schedule.model import Schedule
+from core.schedule.read import load_schedule
+from core.schedule.report import Family, Violation
+from core.schedule.variations import (
     REMOVABLE,
     with_group_counts,
     with_hand_off,
@@ -18,12 +24,6 @@ from core.project.variations import (
     with_ring_depth,
     without_family,
 )
-from core.schedule.check import check
-from core.schedule.edits import move_op, set_grant
-from core.schedule.liveness import live_ranges
-from core.schedule.model import Schedule
-from core.schedule.read import load_schedule
-from core.schedule.report import Family, Violation
 
 KERNELS = Path(__file__).parents[2] / "data" / "cases" / "kernels"
 CASES = ("fa_fwd_hopper_2x64", "fa_bwd_hopper", "fa_fwd_blackwell_2x128")
