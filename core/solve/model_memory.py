@@ -24,7 +24,7 @@ def add_shared_memory(cp: cp_model.CpModel, problem: Problem, times: Times, grou
             for d in problem.readers[value]:
                 cp.add(times.ii * depth >= _life(times, value, d.target, d.distance, d.release))
             if not problem.readers[value]:
-                cp.add(times.ii * depth >= op.latency)
+                cp.add(times.ii * depth >= _unread_life(problem, times, value))
             taken.append(op.result.amount * depth)
         crosses = grouping.crosses(value) if op.result.space is Space.REGISTERS else None
         if crosses is not None and op.hand_off_bytes:
@@ -43,6 +43,11 @@ def _life(times: Times, value: str, reader: str, distance: int, release: int) ->
     return times.unit_start[reader] + times.ii * distance + release - times.start[value]
 
 
+def _unread_life(problem: Problem, times: Times, value: str) -> cp_model.LinearExprT:
+    """A value that nobody reads lives until it is there."""
+    return times.unit_start[value] + problem.graph.ops[value].latency - times.start[value]
+
+
 def add_tensor_memory(cp: cp_model.CpModel, problem: Problem, times: Times) -> None:
     """Rule `tensor_memory`: columns of live values, counted at their births."""
     columns = problem.graph.machine.tensor_memory_columns
@@ -57,7 +62,7 @@ def add_tensor_memory(cp: cp_model.CpModel, problem: Problem, times: Times) -> N
                 end = times.at(d.target, d.release, on_unit=True)
                 cp.add(copies >= times.copies(begin, end, d.distance, at))
             if not problem.readers[value]:
-                cp.add(copies >= times.copies(begin, times.at(value, op.latency), 0, at))
+                cp.add(copies >= times.copies(begin, times.at(value, op.latency, on_unit=True), 0, at))
             live.append(op.result.amount * copies)
         cp.add(sum(live) <= columns)
     area: list[cp_model.LinearExprT] = []
@@ -66,7 +71,7 @@ def add_tensor_memory(cp: cp_model.CpModel, problem: Problem, times: Times) -> N
         for d in problem.readers[value]:
             cp.add(life >= _life(times, value, d.target, d.distance, d.release))
         if not problem.readers[value]:
-            cp.add(life >= problem.graph.ops[value].latency)
+            cp.add(life >= _unread_life(problem, times, value))
         area.append(problem.graph.ops[value].result.amount * life)
     # Redundant: columns times life fit the columns times II. Cuts early.
     cp.add(sum(area) <= columns * times.ii)

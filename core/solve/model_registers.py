@@ -69,7 +69,7 @@ class Registers:
         op = self._problem.graph.ops[value]
         readers = self._problem.readers[value]
         if not readers:
-            return [(self._times.at(value, op.latency), 0, ())]
+            return [(self._times.at(value, op.latency, on_unit=True), 0, ())]
         ends = [
             (self._times.at(d.target, d.release, on_unit=True), d.distance, self._grouping.together(value, d.target))
             for d in readers
@@ -117,8 +117,9 @@ class Registers:
         for value in self._values:
             lives[value] = cp.new_int_var(0, longest, f"life:{value}")
             op = self._problem.graph.ops[value]
+            done = times.unit_start[value] + op.latency - times.start[value]
             if not self._problem.readers[value]:
-                cp.add(lives[value] >= op.latency)
+                cp.add(lives[value] >= done)
             for d in self._problem.readers[value]:
                 together = self._grouping.together(value, d.target)
                 if together is not None:
@@ -126,8 +127,7 @@ class Registers:
                     cp.add(lives[value] >= life).only_enforce_if(*together)
             crosses = self._grouping.crosses(value)
             if crosses is not None:
-                handed_off = times.unit_start[value] + op.latency + op.hand_off_cycles - times.start[value]
-                cp.add(lives[value] >= handed_off).only_enforce_if(*crosses)
+                cp.add(lives[value] >= done + op.hand_off_cycles).only_enforce_if(*crosses)
         for i, candidate in enumerate(self._problem.candidates):
             area: list[cp_model.LinearExprT] = []
             for value in self._values:

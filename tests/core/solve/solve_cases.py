@@ -1,0 +1,43 @@
+"""The cases with known answers, and small ways to ask the solver about them."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from core.graph.model import Graph
+from core.graph.read import load_graph
+from core.schedule.check import check
+from core.solve.events import Level, LevelResult, SolveOptions, SolveResult
+from core.solve.solve import solve
+
+CASES = Path(__file__).parents[2] / "data" / "cases"
+
+
+@functools.cache
+def expected(folder: str) -> dict[str, Any]:
+    """`cases` of the folder's expected.yaml."""
+    return yaml.safe_load((CASES / folder / "expected.yaml").read_text())["cases"]
+
+
+@functools.cache
+def graph(folder: str, name: str) -> Graph:
+    return load_graph(CASES / folder / f"{name}.yaml")
+
+
+def answer(asked: Graph, *objective: Level, max_ii: int | None = None, ii: int | None = None) -> SolveResult:
+    """The solver's answer; a schedule in it is legal and claims what the result does."""
+    result = solve(asked, SolveOptions(objective=(Level.II, *objective), max_ii=max_ii, ii=ii))
+    if result.schedule is not None:
+        assert check(asked, result.schedule).legal
+        assert result.schedule.ii == result.ii
+        assert result.schedule.origin is not None
+        assert result.schedule.origin.status == result.status.value
+    return result
+
+
+def level(result: SolveResult, name: Level) -> LevelResult:
+    return next(one for one in result.levels if one.name is name)
