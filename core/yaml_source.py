@@ -7,10 +7,10 @@ import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from core.diagnostics import Diagnostic, InputError, Severity, error
@@ -18,6 +18,10 @@ from core.diagnostics import Diagnostic, InputError, Severity, error
 Key = str | int
 KeyPath = tuple[Key, ...]
 ModelT = TypeVar("ModelT", bound=BaseModel)
+
+Count = Annotated[int, Field(strict=True, ge=0, le=10**9)]
+"""A number of a file: far above any machine's, and few enough that sums of products fit the solver's 64 bits."""
+PositiveCount = Annotated[int, Field(strict=True, ge=1, le=10**9)]
 
 MAX_BYTES = 64 << 20
 MAX_DEPTH = 64

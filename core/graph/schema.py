@@ -8,11 +8,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 from pydantic_core import PydanticCustomError
 
 from core.graph.model import DependenceKind, InOrderIssue, Pool, Space
+from core.yaml_source import Count, PositiveCount
 
 SCHEMA = "twill.graph/1"
 
-Count = Annotated[int, Field(strict=True, ge=0)]
-PositiveCount = Annotated[int, Field(strict=True, ge=1)]
+Warps = Annotated[int, Field(strict=True, ge=1, le=64)]
+"""Warps of one group: an SM has room for no more."""
 
 
 def _block_with_amount(row: Any) -> Any:
@@ -65,7 +66,7 @@ class GroupSection(Section):
     """One entry of `groups`."""
 
     kind: str
-    warps: PositiveCount = 1
+    warps: Warps = 1
     count: Count = 1
     variable_latency: StrictBool = False
 

@@ -7,11 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from core.machine.model import ANY
+from core.yaml_source import Count, PositiveCount
 
 SCHEMA = "twill.machine/1"
 
-Count = Annotated[int, Field(strict=True, ge=0, le=10**9)]
-PositiveCount = Annotated[int, Field(strict=True, ge=1, le=10**9)]
 Flag = Annotated[bool, Field(strict=True)]
 Number = Annotated[float, Field(strict=True, ge=0, le=1e9, allow_inf_nan=False)]
 PositiveNumber = Annotated[float, Field(strict=True, gt=0, le=1e9, allow_inf_nan=False)]

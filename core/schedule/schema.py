@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SCHEMA = "twill.schedule/1"
+from core.yaml_source import Count, PositiveCount
 
-Count = Annotated[int, Field(strict=True, ge=0)]
+SCHEMA = "twill.schedule/1"
 
 
 class Section(BaseModel):
@@ -45,7 +45,7 @@ class ScheduleDocument(Section):
     """The whole file."""
 
     version: Literal["twill.schedule/1"] = Field(alias="schema")
-    ii: Annotated[int, Field(strict=True, ge=1)]
+    ii: PositiveCount
     groups: dict[str, GroupSection]
     rings: dict[str, Count] = {}
     ops: dict[str, PlacementSection]

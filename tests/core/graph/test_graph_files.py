@@ -135,6 +135,8 @@ def test_the_key_bounds_is_ignored() -> None:
         ("space: shared", "space: sharde", "bad-value", "'shared'"),
         ("latency: 575", "latency: -575", "bad-value", "greater than or equal to 0"),
         ("latency: 575", "latency: 5.5", "bad-value", "integer"),
+        ("latency: 575", f"latency: {10**30}", "bad-value", "less than or equal to 1000000000"),
+        ("warps: 1, count", "warps: 65, count", "bad-value", "less than or equal to 64"),
         ("latency: 575", "latency: true", "bad-value", "integer"),
         ("matrix: true", "matrix: 1", "bad-value", "boolean"),
         ("granularity: 8", "granularity: 0", "bad-value", "greater than or equal to 1"),

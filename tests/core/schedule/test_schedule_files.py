@@ -61,6 +61,7 @@ def test_json_is_read_too() -> None:
         ("load_b0: 3", "load_b0: -1", "bad-value", "greater than or equal to 0"),
         ("start: 256", "start: -1", "bad-value", "greater than or equal to 0"),
         ("start: 256", "start: 2.5", "bad-value", "integer"),
+        ("start: 256", f"start: {2**62}", "bad-value", "less than or equal to 1000000000"),
         ("start: 256, group", "start: 256, grup", "unknown-key", "did you mean 'group'?"),
         ("256, group: load0}", "256, group: load0, delay: 1}", "bad-delay", "its queue allows 0"),
         ("ii: 512", "ii: 0", "bad-value", "greater than or equal to 1"),
