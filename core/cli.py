@@ -17,6 +17,10 @@ from core.sweep.axis_forms import axes_help
 _EXTRAS = {"dask": "cluster", "distributed": "cluster"}
 """The extra that a package belongs to."""
 
+_MOST = 10**9
+"""The largest number of an option; files have the same limit."""
+_LARGEST_SEED = 2**31 - 1
+
 _INPUT_HELP = "project.yaml or its folder, a TTGIR file, or a twill.graph/1 file"
 
 
@@ -98,7 +102,7 @@ def _add_solving(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-ii", type=_positive, metavar="N", help="largest II to try (4 times the lower bound)")
     parser.add_argument("--objective", type=_words, metavar="LEVELS", help="levels in order, for instance ii,length")
     parser.add_argument("--limit-s", type=_seconds, metavar="S", help="seconds at most (the project's, or 300)")
-    parser.add_argument("--seed", type=_count, metavar="N", help="random seed of the solver")
+    parser.add_argument("--seed", type=_seed, metavar="N", help="random seed of the solver")
 
 
 def _inspect_options(parser: argparse.ArgumentParser) -> None:
@@ -161,14 +165,20 @@ _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 0 on")
-    return int(text)
+    return _whole_number(text, 0, _MOST)
 
 
 def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
+    return _whole_number(text, 1, _MOST)
+
+
+def _seed(text: str) -> int:
+    return _whole_number(text, 0, _LARGEST_SEED)
+
+
+def _whole_number(text: str, least: int, most: int) -> int:
+    if len(text) > len(str(most)) or not text.isdecimal() or not least <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least} to {most}")
     return int(text)
 
 
@@ -186,7 +196,7 @@ def _group(text: str) -> tuple[str, int]:
     kind, equals, number = text.partition("=")
     if not equals or not kind or not number.isdecimal():
         raise argparse.ArgumentTypeError(f"'{text}' is not KIND=N (give the inputs before this option)")
-    return kind, int(number)
+    return kind, _count(number)
 
 
 def _words(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.commands.crash import crash_note
-from core.diagnostics import Diagnostic, InputError, error
+from core.diagnostics import Diagnostic, InputError, Severity, error
 
 
 class ExitCode(IntEnum):
@@ -29,7 +29,7 @@ class ExitCode(IntEnum):
 
 
 class UsageError(Exception):
-    """Options that do not go together; the message is one sentence for the user."""
+    """Options that do not go together, or not with an input; the message is one sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,9 @@ class Answer:
 def answer_each(inputs: Sequence[str], answer: Callable[[str], Answer], as_json: bool) -> ExitCode:
     """Prints the answer for each input, in order, and returns the worst exit code.
 
-    With `as_json` each document has one line on standard output: for a bad input {`input`, `diagnostics`}, for one that
-    an internal error ended {`input`, `error`}. The inputs after it are still answered.
+    With `as_json` each document has one line on standard output: for a bad input, or one that the options do not go
+    with, {`input`, `diagnostics`}, for one that an internal error ended {`input`, `error`}. The inputs after it are
+    still answered.
     """
     worst = ExitCode.ANSWERED
     for name in inputs:
@@ -69,14 +70,20 @@ def _answer_one(name: str, answer: Callable[[str], Answer]) -> Answer:
     try:
         return answer(name)
     except InputError as fault:
-        document = {"input": name, "diagnostics": [diagnostic.as_json() for diagnostic in fault.diagnostics]}
-        return Answer(document, "", ExitCode.BAD_INPUT, fault.diagnostics)
-    except (UsageError, ModuleNotFoundError):
+        return _refusal(name, ExitCode.BAD_INPUT, fault.diagnostics)
+    except UsageError as fault:
+        return _refusal(name, ExitCode.USAGE, (Diagnostic(Severity.ERROR, "usage", str(fault), name),))
+    except ModuleNotFoundError:
         raise
     except Exception as fault:
         note = crash_note(fault)
         print(note, file=sys.stderr)
         return Answer({"input": name, "error": note}, "", ExitCode.INTERNAL)
+
+
+def _refusal(name: str, code: ExitCode, diagnostics: tuple[Diagnostic, ...]) -> Answer:
+    document = {"input": name, "diagnostics": [diagnostic.as_json() for diagnostic in diagnostics]}
+    return Answer(document, "", code, diagnostics)
 
 
 @contextmanager

@@ -27,7 +27,7 @@ def chosen_project(name: str, arguments: argparse.Namespace) -> Project:
         return project
     if chosen not in project.schedules:
         known = ", ".join(project.schedules) or "none"
-        raise UsageError(f"{name} has no schedule '{chosen}'; its schedules: {known}")
+        raise UsageError(f"--schedule: there is no schedule '{chosen}'; the project's: {known}")
     return project.for_schedule(chosen)
 
 
@@ -37,7 +37,7 @@ def open_schedule(name: str, arguments: argparse.Namespace) -> tuple[OpenProject
     project = _load(name, arguments)
     written = arguments.schedule or project.active
     if written is None:
-        raise UsageError(f"{name} has no active schedule: give one with --schedule")
+        raise UsageError("there is no active schedule: give one with --schedule")
     entry = _entry_name(project, written)
     file = Path(written) if entry is None else project.schedules[entry].file
     if entry is not None and not file.is_file():
@@ -52,7 +52,7 @@ def open_schedule(name: str, arguments: argparse.Namespace) -> tuple[OpenProject
 def _load(name: str, arguments: argparse.Namespace) -> Project:
     project = load_project(Path(name), arguments.machine, arguments.loop)
     if arguments.loop is not None and project.input.kind is InputKind.GRAPH:
-        raise UsageError(f"--loop: {name} is a graph, which is one loop")
+        raise UsageError("--loop: this is a graph, which is one loop")
     return project
 
 

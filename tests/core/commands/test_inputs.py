@@ -120,6 +120,10 @@ def test_usage_errors_are_exit_code_2(capsys: pytest.CaptureFixture[str]) -> Non
         ["solve", case, "--without", "dependence"],
         ["solve", case, "--objective", "ii,speed"],
         ["solve", case, "--limit-s", "soon"],
+        ["solve", case, "--seed", str(2**31)],
+        ["solve", case, "--ii", str(10**30)],
+        ["solve", case, "--max-ii", "9" * 5000],
+        ["solve", case, "--groups", f"compute={10**30}"],
         ["solve", case, str(KERNELS / "figure_1.yaml"), "-o", case],
         ["solve", case, "--schedule", "main"],
         ["check", case],
@@ -127,8 +131,20 @@ def test_usage_errors_are_exit_code_2(capsys: pytest.CaptureFixture[str]) -> Non
     ):
         code, out, err = twill(capsys, *arguments)
         assert (code, out) == (2, ""), arguments
-        assert "twill" in err
+        assert "error: " in err or err.startswith("twill ")
         assert "Traceback" not in err
+
+
+def test_options_that_do_not_go_with_one_input_do_not_stop_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [KERNELS / "gemm.yaml", KERNELS / "figure_1.yaml", KERNELS / "gemm.yaml"]
+    code, out, err = twill(capsys, "solve", "--json", "--ii", "1", *names, "--groups", "load=1")
+    documents = [json.loads(line) for line in out.splitlines()]
+    assert code == 2
+    assert [document["input"] for document in documents] == [str(name) for name in names]
+    assert [document.get("status") for document in documents] == ["infeasible", None, "infeasible"]
+    (diagnostic,) = documents[1]["diagnostics"]
+    assert (diagnostic["code"], diagnostic["file"]) == ("usage", str(names[1]))
+    assert f"{names[1]}: error: --groups: there is no group kind 'load' (known: compute)" in err
 
 
 def test_help_is_exit_code_0(capsys: pytest.CaptureFixture[str]) -> None:
