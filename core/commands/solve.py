@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,7 @@ def _outputs(inputs: list[str], output: str | None) -> dict[str, Path]:
     if output is None:
         return {}
     path = Path(output)
-    if len(inputs) == 1 and not path.is_dir():
+    if len(inputs) == 1 and not path.is_dir() and not output.endswith(("/", os.sep)):
         return {inputs[0]: path}
     if path.is_file():
         raise UsageError("-o: several inputs need a folder")

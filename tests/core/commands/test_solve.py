@@ -82,6 +82,12 @@ def test_files_of_several_inputs(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert record["versions"].keys() == {"twill-explorer", "ortools", "z3-solver", "python"}
 
 
+def test_a_folder_of_one_input_is_written_with_a_slash(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, (document,), _ = solve(capsys, FIGURE, "--objective", "ii", "-o", f"{tmp_path / 'new'}/")
+    assert (code, document["schedule_file"]) == (0, (tmp_path / "new" / "paper_figure_1.yaml").as_posix())
+    assert (tmp_path / "new" / "paper_figure_1.yaml").is_file()
+
+
 @pytest.mark.parametrize("folder", ["paper_figure_1", "gemm_hopper"])
 def test_the_same_bytes_in_every_run(capsys: pytest.CaptureFixture[str], tmp_path: Path, folder: str) -> None:
     for name in ("first", "second"):
