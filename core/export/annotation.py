@@ -128,8 +128,8 @@ def _stands_for(tiles: TileLoop, schedule: Schedule, places: Mapping[str, Placem
     body = set(annotated_operations(tiles.loop))
     found: dict[Operation, str] = {}
     for op, place in schedule.ops.items():
-        tile = tiles.ops[op]
-        operation = tile.operations[0] if tile.operations else None
+        tile = tiles.ops.get(op)  # None: a branch, or what it keeps
+        operation = tile.operations[0] if tile is not None and tile.operations else None
         if operation in body and tiles.owner(operation) == (op,) and places[op].start == place.start:
             found[operation] = op
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from core.diagnostics import InputError, error
 from core.graph.model import Space
 from core.ir.layouts import shape_in_block, vector_copies
@@ -10,7 +12,7 @@ from core.ir.model import Loop, Module, Operation, Value
 from core.ir.operations import least_operands
 from core.ir.tiles import Tile
 from core.ir.types import MemDescType, PointerType, ScalarType, TensorType, Type, parse_type
-from core.ir.vocabulary import CALL_OPS
+from core.ir.vocabulary import BRANCH, CALL_OPS
 
 BARRIER_ELEMENT = "i64"
 """Element of the buffers that hold mbarriers; no tile is stored in such a buffer."""
@@ -19,19 +21,21 @@ BARRIER_ELEMENT = "i64"
 class Body:
     """The operations of an `scf.for` body without its terminator.
 
-    Raises InputError for another kind of loop, for control flow in the body, and for ops that lack operands. A call is
-    kept as an op that nothing is known of.
+    `reduce_branches`: those of both sides of an `scf.if` stand before it, as if both ran, and the `scf.if` itself only
+    hands their values on (`merged`). A call is kept as an op that nothing is known of. Raises InputError for another
+    kind of loop, for other control flow in the body, and for ops that lack operands.
     """
 
-    def __init__(self, module: Module, loop: Loop) -> None:
+    def __init__(self, module: Module, loop: Loop, *, reduce_branches: bool = False) -> None:
         self.module, self.loop = module, loop
-        found = obstacle(loop)
+        found = obstacle(loop, reduce_branches=reduce_branches)
         if found is not None and found[1].name not in CALL_OPS:
             raise _refusal(module, *found)
         for op in module.operation.walk():
             if len(op.operands) < least_operands(op):
                 raise _malformed(module, op)
-        self.operations = [op for op in loop.body.operations if op.name != "scf.yield"]
+        self.branches = [op for op in loop.body.operations if op.name == BRANCH]
+        self.operations = list(_in_line(loop.body.operations))
         self.position = {op: index for index, op in enumerate(self.operations)}
         self.carried = {value: index for index, value in enumerate(loop.arguments)}
         self.users: dict[Value, list[Operation]] = {}
@@ -43,6 +47,13 @@ class Body:
             self.yielded.setdefault(value, []).append(index)
         self._types: dict[str, Type] = {}
         self._tiles: dict[str, Tile | None] = {}
+
+    def merged(self, value: Value) -> list[Value]:
+        """The values of which a branch's result is one."""
+        branch = value.producer
+        if branch is None:
+            return []
+        return [side[-1].operands[value.index] for side in branch_sides(branch) if side]
 
     def has(self, value: Value) -> bool:
         """Whether an operation of the body makes the value."""
@@ -92,8 +103,24 @@ class Body:
         return isinstance(self.type(value), ScalarType | PointerType)
 
 
+def branch_sides(branch: Operation) -> list[list[Operation]]:
+    """The operations of each side of an `scf.if`, its terminator last."""
+    return [[op for block in region.blocks for op in block.operations] for region in branch.regions]
+
+
+def _in_line(operations: Iterable[Operation]) -> Iterator[Operation]:
+    for op in operations:
+        if op.name == BRANCH:
+            for side in branch_sides(op):
+                yield from _in_line(side)
+        if op.name != "scf.yield":
+            yield op
+
+
 def _values_read(op: Operation) -> list[Value]:
-    """Operands of the op and of what is nested in it."""
+    """Operands of the op and of what is nested in it; of a branch, whose sides stand by themselves, what it merges."""
+    if op.name == BRANCH:
+        return [*op.operands, *(value for side in branch_sides(op) if side for value in side[-1].operands)]
     if not op.regions:
         return list(op.operands)
     return [value for nested in op.walk() for value in nested.operands]

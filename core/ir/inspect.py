@@ -10,6 +10,7 @@ from typing import Any
 from core.diagnostics import Diagnostic, Severity
 from core.ir.loops import count_ops, count_uses, main_loop, obstacle
 from core.ir.model import Loop, Module
+from core.ir.vocabulary import BRANCH
 
 _FUNCTIONS = frozenset({"tt.func", "func.func"})
 
@@ -82,7 +83,9 @@ def inspect_module(module: Module) -> Inspection:
     )
 
 
-def choice_diagnostics(module: Module, main: Loop | None, candidates: tuple[Loop, ...]) -> tuple[Diagnostic, ...]:
+def choice_diagnostics(
+    module: Module, main: Loop | None, candidates: tuple[Loop, ...], *, reduce_branches: bool = False
+) -> tuple[Diagnostic, ...]:
     """Warnings about the choice of the main loop: there is none, it is one of several, it cannot be scheduled."""
     if main is None:
         message = "there is no loop: nothing to schedule"
@@ -103,12 +106,16 @@ def choice_diagnostics(module: Module, main: Loop | None, candidates: tuple[Loop
                 f"choose another by its index, {', '.join(str(loop.index) for loop in candidates)}",
             )
         )
-    reason = obstacle(main)
+    reason = obstacle(main, reduce_branches=reduce_branches)
     if reason is not None:
         what, op = reason
         span = op.name_span
         message = f"the loop on line {place.line} cannot be scheduled: {what}"
-        found.append(Diagnostic(Severity.WARNING, "not-schedulable", message, module.file, span.line, span.column))
+        reducible = op.name == BRANCH and obstacle(main, reduce_branches=True) is None
+        hint = "in a project: 'transform: {branches: reduce}' takes each branch as one op" if reducible else None
+        found.append(
+            Diagnostic(Severity.WARNING, "not-schedulable", message, module.file, span.line, span.column, hint)
+        )
     return tuple(found)
 
 

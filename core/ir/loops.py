@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from core.ir.model import Loop, Module, Operation
-from core.ir.vocabulary import BRANCH_OPS, CALL_OPS, LOOP_OPS, MATRIX_OPS
+from core.ir.vocabulary import BRANCH, BRANCH_OPS, CALL_OPS, LOOP_OPS, MATRIX_OPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,11 @@ def count_uses(loop: Loop) -> UseCounts:
     return UseCounts(len(operands), sum(value in defined for value in operands), len(loop.operation.results))
 
 
-def obstacle(loop: Loop) -> tuple[str, Operation] | None:
-    """Why the loop cannot be scheduled as it is, and the op that is in the way; None if nothing is."""
+def obstacle(loop: Loop, *, reduce_branches: bool = False) -> tuple[str, Operation] | None:
+    """Why the loop cannot be scheduled as it is, and the op that is in the way; None if nothing is.
+
+    `reduce_branches`: each `scf.if` of the body becomes one op, so only branches within branches are in the way.
+    """
     if loop.operation.name == "scf.while":
         return "the trip count of scf.while depends on data", loop.operation
     if len(loop.operation.regions[0].blocks) > 1:
@@ -85,7 +88,7 @@ def obstacle(loop: Loop) -> tuple[str, Operation] | None:
     for op in inside(loop):
         if op.name in LOOP_OPS:
             return f"a loop is inside ({op.name}): schedule that one first", op
-        if op.name in BRANCH_OPS:
+        if op.name in BRANCH_OPS and not (reduce_branches and op.name == BRANCH and op.block is loop.body):
             return f"the body has control flow ({op.name})", op
         if op.name in CALL_OPS:
             return f"the body calls a function ({op.name})", op

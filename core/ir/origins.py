@@ -63,6 +63,10 @@ class Origins:
             elif role is BodyRole.VIEW:
                 seen_through = through(dimensions, viewed_dimensions(body, op, value))
                 pending.appendleft((viewed(op, value), distance, seen_through))
+            elif role is BodyRole.MERGE:
+                pending.extendleft((merged, distance, dimensions) for merged in body.merged(value))
+                if as_address:
+                    pending.extendleft((operand, distance, ()) for operand in op.operands)
             elif role is BodyRole.DUPLICATED or (as_address and category_of(op) is Category.ELEMENTWISE):
                 pending.extendleft((operand, distance, ()) for operand in op.operands)
             elif role is BodyRole.TILE:

@@ -9,18 +9,21 @@ from core.ir.model import Operation, Value
 from core.ir.operations import ALLOCATIONS, data_positions, is_implied, is_pure
 from core.ir.types import TensorType
 from core.ir.views import is_view, viewed
+from core.ir.vocabulary import BRANCH
 
 
 class BodyRole(Enum):
     """TILE: an op of the schedule. VIEW: looks at a value in another way. DUPLICATED: scalars, addresses, offsets and
     masks that every group computes for itself. IMPLIED: waits and signals that the dependences stand for.
-    INVARIANT: computes the same in every iteration, so it is done before the loop."""
+    INVARIANT: computes the same in every iteration, so it is done before the loop. MERGE: an `scf.if`, which hands on
+    what one of its sides made."""
 
     TILE = "tile"
     VIEW = "view"
     DUPLICATED = "duplicated"
     IMPLIED = "implied"
     INVARIANT = "invariant"
+    MERGE = "merge"
 
 
 def body_roles(body: Body) -> dict[Operation, BodyRole]:
@@ -28,7 +31,9 @@ def body_roles(body: Body) -> dict[Operation, BodyRole]:
     needed = _needed_as_data(body)
     roles: dict[Operation, BodyRole] = {}
     for op in body.operations:
-        if is_implied(op):
+        if op.name == BRANCH:
+            roles[op] = BodyRole.MERGE
+        elif is_implied(op):
             roles[op] = BodyRole.IMPLIED
         elif is_view(body, op):
             roles[op] = BodyRole.VIEW
@@ -66,7 +71,7 @@ def _needed_as_data(body: Body) -> set[Operation]:
     """The pure ops whose results are more than addresses and masks of loads, stores and atomics."""
     pending: list[Value] = []
     for op in body.operations:
-        if not is_pure(op) and not is_implied(op) and not is_view(body, op):
+        if op.name != BRANCH and not is_pure(op) and not is_implied(op) and not is_view(body, op):
             pending += [op.operands[position] for position in data_positions(op)]
     used_after = _used_after(body)
     for index, value in enumerate(body.loop.yielded):
@@ -84,7 +89,9 @@ def _needed_as_data(body: Body) -> set[Operation]:
         if value in body.carried:
             pending.append(body.next(value))
         elif op in body.position:
-            if is_pure(op):
+            if op.name == BRANCH:
+                pending += body.merged(value)
+            elif is_pure(op):
                 needed.add(op)
                 pending += op.operands
             elif is_view(body, op):

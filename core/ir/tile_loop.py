@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from core.graph.model import DependenceKind, Space
 from core.ir.accesses import accesses, accumulate_flag
-from core.ir.body import Body
+from core.ir.body import Body, branch_sides
 from core.ir.constants import Constants
 from core.ir.memory import Flow, follow
 from core.ir.model import Loop, Module, Operation, Value
@@ -33,12 +33,13 @@ _ACCUMULATOR = 2  # position of C
 _STEADY = 4  # iterations after which a flag that starts an accumulator afresh has settled
 
 
-def tile_loop(module: Module, loop: Loop) -> TileLoop:
+def tile_loop(module: Module, loop: Loop, *, reduce_branches: bool = False) -> TileLoop:
     """The tile ops of an `scf.for` with their uses and orders.
 
-    Raises InputError with the line if the loop is of another kind or has control flow in its body.
+    `reduce_branches`: ops of both sides of each `scf.if` are there, and `branches` says which. Raises InputError with
+    the line if the loop is of another kind or has (other) control flow in its body.
     """
-    return _Builder(Body(module, loop)).build()
+    return _Builder(Body(module, loop, reduce_branches=reduce_branches)).build()
 
 
 class _Builder:
@@ -83,13 +84,24 @@ class _Builder:
             orders=tuple(dict.fromkeys([*orders, *self._barrier_orders()])),
             kept=tuple(self._kept_tiles()),
             owners=owners(body, self._roles, self._ids),
+            branches=dict(self._branches()),
         )
+
+    def _branches(self) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:
+        """The tile ops on each side of the branches."""
+        for branch in self._body.branches:
+            sides = branch_sides(branch)
+            yield (
+                self._branch_ids[branch],
+                tuple(tuple(dict.fromkeys(self._ids[op] for op in side if op in self._ids)) for side in sides),
+            )
 
     def _name_operations(self) -> dict[Operation, str]:
         """The id of the tile op that each operation of the text stands for or is part of."""
         own: dict[Operation, str] = {}
         for op in self._body.operations:
             own[op] = self._next_id(op.name)
+        self._branch_ids = {op: own[op] for op in self._body.branches}
         ids = {op: id_ for op, id_ in own.items() if self._roles[op] is BodyRole.TILE}
         ids |= {multiply: own[user] for multiply, user in self._absorbed.items()}
         for op in self._body.operations:
@@ -111,6 +123,7 @@ class _Builder:
             for position, value in enumerate(operation.operands):
                 if multiply is None or value.producer is not multiply:
                     operands += self._operands(operation, position, value)
+        operands += self._conditions(op)
         landings = [user for result in op.results for user in body.users.get(result, ()) if is_landing(body, user)]
         multiplied = operand_tiles(body, multiply) if multiply is not None else ()
         tile_op = TileOp(
@@ -150,6 +163,15 @@ class _Builder:
                 yield Operand(source, origin.distance, role, along)
             elif role is not Role.ADDRESS:
                 yield from self._kept_in_registers(self._ids[op], origin, axes)
+
+    def _conditions(self, op: Operation) -> Iterator[Operand]:
+        """What decides whether the op runs at all."""
+        for branch in self._body.branches:
+            if any(op in side for side in branch_sides(branch)):
+                for origin in self._origins.of(branch.operands[0], as_address=True):
+                    if origin.operation is not None:
+                        source = self._reads.get(origin.operation, self._ids[origin.operation])
+                        yield Operand(source, origin.distance, Role.ADDRESS)
 
     def _role(self, op: Operation, position: int) -> Role | None:
         """How the op uses a register operand; None if it does not."""

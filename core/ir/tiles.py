@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from math import prod
 
@@ -155,7 +155,8 @@ class TileLoop:
     """The tile ops of a loop in the order of the text, and what else bounds their schedule.
 
     `owners`: for every operation of the body the tile ops it belongs to: the one that stands for it, or all that need
-    it where it is duplicated (scalars, addresses, masks, views) or implied (waits, commits).
+    it where it is duplicated (scalars, addresses, masks, views) or implied (waits, commits). `branches`: by id
+    of an `scf.if` the tile ops of each side.
     """
 
     module: Module
@@ -164,6 +165,7 @@ class TileLoop:
     orders: tuple[Order, ...]
     kept: tuple[KeptTile, ...]
     owners: Mapping[Operation, tuple[str, ...]]
+    branches: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict[str, tuple[tuple[str, ...], ...]])
 
     def owner(self, operation: Operation) -> tuple[str, ...]:
         """The tile ops that `operation` of the body belongs to, in the order of the text; () if no tile op needs it."""

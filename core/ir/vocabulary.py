@@ -11,7 +11,9 @@ LOOP_OPS = frozenset({"scf.for", "scf.while"})
 
 CALL_OPS = frozenset({"tt.call", "func.call"})
 
-BRANCH_OPS = frozenset({"scf.if", "scf.index_switch", "cf.br", "cf.cond_br", "cf.switch"})
+BRANCH = "scf.if"
+
+BRANCH_OPS = frozenset({BRANCH, "scf.index_switch", "cf.br", "cf.cond_br", "cf.switch"})
 """Control flow within a block of code, other than loops."""
 
 _NAMES = {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.graph.model import GroupKind
-from core.project.model import Fuse, Override, Project, ScheduleEntry, Transform
+from core.project.model import Branches, Fuse, Override, Project, ScheduleEntry, Transform
 from core.project.schema import SCHEMA
 from core.solve.events import SolveOptions
 
@@ -61,6 +61,8 @@ def _transform_document(transform: Transform) -> dict[str, Any]:
         subtile = transform.subtile
         ops = "all" if subtile.ops is None else list(subtile.ops)
         document["subtile"] = {"axis": subtile.axis, "parts": subtile.parts, "ops": ops}
+    if transform.branches is not Branches.REFUSE:
+        document["branches"] = transform.branches.value
     return document
 
 

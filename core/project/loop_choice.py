@@ -9,7 +9,7 @@ from core.graph.read import suggest
 from core.ir.inspect import choice_diagnostics
 from core.ir.loops import main_loop
 from core.ir.model import Loop, Module
-from core.project.model import Project
+from core.project.model import Branches, Project
 
 
 def choose_loop(project: Project, module: Module) -> tuple[Loop, tuple[Diagnostic, ...]]:
@@ -27,7 +27,8 @@ def choose_loop(project: Project, module: Module) -> tuple[Loop, tuple[Diagnosti
             line = loop.operation.name_span.line
             message = f"loop {loop.index} (line {line}) is not in the function '{project.input.function}'"
             raise InputError(project.diagnostic(Severity.ERROR, "wrong-function", message, ("input", "function")))
-    found = choice_diagnostics(module, loop, candidates)
+    reduce_branches = project.transform.branches is Branches.REDUCE
+    found = choice_diagnostics(module, loop, candidates, reduce_branches=reduce_branches)
     obstacles = [replace(d, severity=Severity.ERROR) for d in found if d.code != "several-loops"]
     if loop is None or obstacles:
         raise InputError(obstacles)

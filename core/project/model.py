@@ -51,12 +51,20 @@ class Subtile:
     ops: tuple[str, ...] | None = None
 
 
+class Branches(Enum):
+    """REFUSE: a loop with an `scf.if` is not scheduled. REDUCE: each one is one op that takes what its sides take."""
+
+    REFUSE = "refuse"
+    REDUCE = "reduce"
+
+
 @dataclass(frozen=True, slots=True)
 class Transform:
     """What is done to the loop before it becomes a graph."""
 
     fuse: Fuse = Fuse.AUTO
     subtile: Subtile | None = None
+    branches: Branches = Branches.REFUSE
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from core.diagnostics import Diagnostic, InputError, Severity
+from core.diagnostics import Diagnostic, InputError, Severity, error
 from core.graph.fuse import AUTOMATIC_FROM, Fusion, fuse
 from core.graph.model import Graph, GroupKind, Pin
 from core.graph.read import load_graph, suggest
+from core.graph.reduce import CannotReduceError, reduce_branches
 from core.ir.model import Loop, Module
 from core.ir.source import load_module
 from core.ir.subtile import subtile
@@ -20,7 +21,7 @@ from core.machine.load import find_machine, machine_names
 from core.machine.model import Machine
 from core.project.defaults import MACHINES, default_groups
 from core.project.loop_choice import choose_loop
-from core.project.model import Fuse, InputKind, Project
+from core.project.model import Branches, Fuse, InputKind, Project
 from core.schedule.variations import with_costs
 
 
@@ -30,8 +31,8 @@ class OpenProject:
 
     `module`, `loop` and `tiles` are None for a graph file; `machine` is None where a graph file's own numbers are used.
     `sources`: where each op's costs come from, empty for a graph file. `fusion`: how blocks of the graph stand for
-    several tile ops, None if fusion is off or the loop is small. `diagnostics`: warnings and notes, also on pins and
-    overrides that no longer match.
+    several tile ops (fused, or sides of a branch), None if none does. `diagnostics`: warnings and notes, also on pins
+    and overrides that no longer match.
     """
 
     project: Project
@@ -64,7 +65,7 @@ def _open_graph(project: Project) -> OpenProject:
         if op in graph.ops:
             graph = with_costs(graph, op, override.latency, override.issue_cycles)
     graph = replace(graph, pins={**graph.pins, **_matching_pins(project, graph)})
-    return OpenProject(project, graph, machine=machine, diagnostics=tuple(_lost(project, graph)))
+    return OpenProject(project, graph, machine=machine, diagnostics=tuple(_lost(project, graph, graph)))
 
 
 def _open_ttgir(project: Project, vary: Callable[[Machine], Machine]) -> OpenProject:
@@ -73,20 +74,33 @@ def _open_ttgir(project: Project, vary: Callable[[Machine], Machine]) -> OpenPro
     machine = vary(_machine(project, module.target))
     tiles = _tiles(project, module, loop)
     built = _build(project, tiles, machine)
-    graph = replace(built.graph, pins=_matching_pins(project, built.graph))
-    notes = (*notes, *_target_notes(project, module, machine), *built.diagnostics, *_lost(project, graph))
-    fusion = None
+    reduction = _reduced(tiles, built.graph) if tiles.branches else None
+    graph = built.graph if reduction is None else reduction.graph
+    notes = (*notes, *_target_notes(project, module, machine), *built.diagnostics, *_lost(project, built.graph, graph))
+    graph = replace(graph, pins=_matching_pins(project, graph))
+    fusion = reduction
     if project.transform.fuse is Fuse.AUTO and len(graph.ops) >= AUTOMATIC_FROM:
         fusion = fuse(graph)
         graph = fusion.graph
         notes = (*notes, *_fusion_notes(project, fusion))
+        if reduction is not None:
+            fusion = Fusion(reduction.original, graph, {**reduction.blocks, **fusion.blocks})
     return OpenProject(project, graph, module, loop, tiles, machine, built.sources, fusion, notes)
 
 
 def _tiles(project: Project, module: Module, loop: Loop) -> TileLoop:
     split = project.transform.subtile
-    tiles = tile_loop(module, loop)
+    tiles = tile_loop(module, loop, reduce_branches=project.transform.branches is Branches.REDUCE)
     return tiles if split is None else subtile(tiles, split.axis, split.parts, split.ops)
+
+
+def _reduced(tiles: TileLoop, graph: Graph) -> Fusion:
+    try:
+        return reduce_branches(graph, tiles.branches)
+    except CannotReduceError as fault:
+        line = graph.ops[fault.op].line
+        message = f"a branch cannot be reduced to one op: {fault}"
+        raise error("cannot-reduce", message, file=tiles.module.file, line=line) from fault
 
 
 def _build(project: Project, tiles: TileLoop, machine: Machine) -> BuiltGraph:
@@ -159,11 +173,11 @@ def _matching_pins(project: Project, graph: Graph) -> Mapping[str, Pin]:
     return {op: pin for op, pin in project.pins.items() if op in graph.ops}
 
 
-def _lost(project: Project, graph: Graph) -> Iterator[Diagnostic]:
-    """A warning for every override and pin of an op that is not there."""
-    for section, ops in (("overrides", project.overrides), ("pins", project.pins)):
+def _lost(project: Project, built: Graph, graph: Graph) -> Iterator[Diagnostic]:
+    """A warning for every override of an op that was not `built`, and pin of one that is not in the `graph`."""
+    for section, ops, known in (("overrides", project.overrides, built), ("pins", project.pins, graph)):
         for op in ops:
-            if op not in graph.ops:
+            if op not in known.ops:
                 message = f"{section}: the loop has no op '{op}'; ignored"
-                hint = suggest(op, graph.ops)
+                hint = suggest(op, known.ops)
                 yield project.diagnostic(Severity.WARNING, "unknown-op", message, (section, op), of_key=True, hint=hint)

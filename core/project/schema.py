@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from core.graph.model import GroupKind, Pin, Rules
-from core.graph.schema import Count, GroupSection, PinSection, PositiveCount, RulesSection
+from core.graph.schema import GroupSection, PinSection, RulesSection
 from core.ir.subtile import SplitAxis
 from core.machine.load import SUFFIXES
-from core.project.model import Fuse, Input, InputKind, Override, Project, ScheduleEntry, Subtile, Transform
+from core.project.model import Branches, Fuse, Input, InputKind, Override, Project, ScheduleEntry, Subtile, Transform
 from core.solve.events import Level, ModelName, SolveOptions
-from core.yaml_source import KeyPath, YamlSource, validate
+from core.yaml_source import Count, KeyPath, PositiveCount, YamlSource, validate
 
 SCHEMA = "twill.project/1"
 
@@ -45,9 +45,11 @@ class _Subtile(_Model):
 class _Transform(_Model):
     fuse: Literal["auto", "off", False] = "auto"
     subtile: _Subtile | None = None
+    branches: Literal["refuse", "reduce"] = "refuse"
 
     def value(self) -> Transform:
-        return Transform(Fuse(self.fuse or "off"), self.subtile.value() if self.subtile else None)
+        subtile = self.subtile.value() if self.subtile else None
+        return Transform(Fuse(self.fuse or "off"), subtile, Branches(self.branches))
 
 
 class _Override(_Model):
