@@ -80,14 +80,9 @@ def parse_yaml(text: str, file: str) -> YamlSource:
         _check_depth(text, file)
         node = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as fault:
-        mark = fault.problem_mark or fault.context_mark
         problem = fault.problem or "bad YAML"
-        raise error(
-            "yaml-syntax",
-            f"not valid YAML: {problem}",
-            file=file,
-            line=mark.line + 1 if mark else None,
-            column=mark.column + 1 if mark else None,
+        raise _error_at(
+            fault.problem_mark or fault.context_mark, file, "yaml-syntax", f"not valid YAML: {problem}"
         ) from None
     except yaml.YAMLError as fault:
         raise error("yaml-syntax", f"not valid YAML: {fault}", file=file, line=1) from None
@@ -106,23 +101,15 @@ def _check_depth(text: str, file: str) -> None:
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         elif isinstance(event, yaml.AliasEvent):
-            mark = event.start_mark
-            raise error(
-                "yaml-alias",
-                "YAML aliases are not supported",
-                file=file,
-                line=mark.line + 1,
-                column=mark.column + 1,
-            )
+            raise _error_at(event.start_mark, file, "yaml-alias", "YAML aliases are not supported")
         if depth > MAX_DEPTH:
-            mark = event.start_mark
-            raise error(
-                "too-deep",
-                f"nested more than {MAX_DEPTH} levels",
-                file=file,
-                line=mark.line + 1,
-                column=mark.column + 1,
-            )
+            raise _error_at(event.start_mark, file, "too-deep", f"nested more than {MAX_DEPTH} levels")
+
+
+def _error_at(mark: yaml.Mark | None, file: str, code: str, message: str) -> InputError:
+    if mark is None:
+        return error(code, message, file=file)
+    return error(code, message, file=file, line=mark.line + 1, column=mark.column + 1)
 
 
 def _convert(node: yaml.Node, path: KeyPath, source: YamlSource) -> Any:
