@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 import yaml
 from pydantic import BaseModel, Field, ValidationError
@@ -27,6 +27,13 @@ MAX_BYTES = 64 << 20
 MAX_DEPTH = 64
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _UNBROKEN = 2**31 - 1
+
+
+class _Mark(Protocol):
+    """A place in a YAML text, 0-based, of the C or the Python parser."""
+
+    line: int
+    column: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +113,7 @@ def _check_depth(text: str, file: str) -> None:
             raise _error_at(event.start_mark, file, "too-deep", f"nested more than {MAX_DEPTH} levels")
 
 
-def _error_at(mark: yaml.Mark | None, file: str, code: str, message: str) -> InputError:
+def _error_at(mark: _Mark | None, file: str, code: str, message: str) -> InputError:
     if mark is None:
         return error(code, message, file=file)
     return error(code, message, file=file, line=mark.line + 1, column=mark.column + 1)
