@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import math
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import cast
 
-from core.commands.answers import ExitCode, UsageError
+from core.commands.answers import ExitCode, OutputError, UsageError
 from core.commands.crash import crash_note, program_version
 from core.sweep.axis_forms import axes_help
 
@@ -26,9 +28,9 @@ _INPUT_HELP = "project.yaml or its folder, a TTGIR file, or a twill.graph/1 file
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code. Never raises for what a user can do."""
-    parser = _parser()
+    _prepare_streams()
     try:
-        arguments = parser.parse_args(argv)
+        arguments = _parser().parse_args(argv)
     except SystemExit as end:  # argparse has printed help, the version, or what is wrong with the options
         return int(end.code or 0)
     try:
@@ -42,8 +44,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone: say no more
+        _discard_output()  # the reader has gone
         return ExitCode.ANSWERED
+    except OutputError as fault:
+        print(f"twill {arguments.command}: {fault}", file=sys.stderr)
+        _discard_output()
+        return ExitCode.USAGE
     except ModuleNotFoundError as fault:
         package = (fault.name or "core").partition(".")[0]
         if package == "core":
@@ -55,6 +61,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as fault:
         print(crash_note(fault), file=sys.stderr)
         return ExitCode.INTERNAL
+
+
+def _prepare_streams() -> None:
+    """What a stream cannot say is escaped; what is said to a closed one is lost, and never ends up in the other."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open to the end
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _discard_output() -> None:
+    """Says no more, not even what is still in the buffer."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _command(name: str) -> Callable[[argparse.Namespace], int]:

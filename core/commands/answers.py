@@ -32,6 +32,10 @@ class UsageError(Exception):
     """Options that do not go together, or not with an input; the message is one sentence for the user."""
 
 
+class OutputError(Exception):
+    """Standard output takes no more; the message says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a command says of one input: its JSON document (for a sweep one for each point), the same for people, and
@@ -48,7 +52,7 @@ def answer_each(inputs: Sequence[str], answer: Callable[[str], Answer], as_json:
 
     With `as_json` each document has one line on standard output: for a bad input, or one that the options do not go
     with, {`input`, `diagnostics`}, for one that an internal error ended {`input`, `error`}. The inputs after it are
-    still answered.
+    still answered. Raises OutputError and BrokenPipeError.
     """
     worst = ExitCode.ANSWERED
     for name in inputs:
@@ -58,12 +62,21 @@ def answer_each(inputs: Sequence[str], answer: Callable[[str], Answer], as_json:
         if as_json:
             documents = [result.document] if isinstance(result.document, Mapping) else result.document
             for document in documents:
-                print(json.dumps(document, ensure_ascii=False, separators=(", ", ": ")), flush=True)
+                _say(json.dumps(document))
         elif result.text:
             heading = f"{name}\n" if len(inputs) > 1 else ""
-            print(f"{heading}{result.text}", flush=True)
+            _say(f"{heading}{result.text}")
         worst = max(worst, result.code)
     return worst
+
+
+def _say(text: str) -> None:
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as fault:
+        raise OutputError(f"cannot write the output: {fault.strerror}") from fault
 
 
 def _answer_one(name: str, answer: Callable[[str], Answer]) -> Answer:

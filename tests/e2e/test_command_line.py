@@ -37,6 +37,27 @@ def test_a_closed_pipe_is_quiet() -> None:
     assert len(run.stdout) == 10
 
 
+def test_output_that_cannot_be_written(tmp_path: Path) -> None:
+    source = tmp_path / "naïve ü.ttgir"
+    source.write_bytes((PROJECTS / "gemm_hopper" / "input.ttgir").read_bytes())
+    module = f"'{sys.executable}' -m core.cli inspect --json"
+    for command, code, out, err in (
+        (f"{module} '{source}' >/dev/full", 2, "", "No space left on device"),
+        (f"{module} '{source}' >&-", 0, "", ""),
+        (f"{module} missing.ttgir >&- 2>&-", 3, "", ""),
+        (f"{module} missing.ttgir 2>&-", 3, '{"input": "missing.ttgir", ', ""),
+        (f"PYTHONIOENCODING=ascii {module} '{source}'", 0, '{"input": ', ""),
+        (f"PYTHONIOENCODING=ascii {module} '{source}x'", 3, '{"input": ', "na\\xefve"),
+    ):
+        run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
+        assert run.returncode == code, (command, run.stderr)
+        assert run.stdout.startswith(out)
+        for line in run.stdout.splitlines():
+            assert json.loads(line)["input"]
+        assert err in run.stderr
+        assert "internal error" not in run.stderr
+
+
 def test_ctrl_c_ends_quietly_and_leaves_no_half_written_file(tmp_path: Path) -> None:
     projects = [str(PROJECTS / name) for name in ("paper_figure_1", "attention_forward_hopper")]
     command = [sys.executable, "-m", "core.cli", "solve", "--json", *projects, "-o", str(tmp_path)]
