@@ -76,7 +76,8 @@ def _open_ttgir(project: Project, vary: Callable[[Machine], Machine]) -> OpenPro
     built = _build(project, tiles, machine)
     reduction = _reduced(tiles, built.graph) if tiles.branches else None
     graph = built.graph if reduction is None else reduction.graph
-    notes = (*notes, *_target_notes(project, module, machine), *built.diagnostics, *_lost(project, built.graph, graph))
+    lost = _lost(project, built.graph, graph)
+    notes = (*module.diagnostics, *notes, *_target_notes(project, module, machine), *built.diagnostics, *lost)
     graph = replace(graph, pins=_matching_pins(project, graph))
     fusion = reduction
     if project.transform.fuse is Fuse.AUTO and len(graph.ops) >= AUTOMATIC_FROM:

@@ -61,6 +61,22 @@ def test_bad_ttgir_is_exit_code_3_with_its_line(capsys: pytest.CaptureFixture[st
         assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("command", ["inspect", "graph"])
+@pytest.mark.parametrize(
+    ("name", "place", "words"),
+    [
+        ("bom.ttgir", "1:1", "the text begins with a byte order mark"),
+        ("unknown_op.ttgir", "25:16", "unknown operation acme.fancy_mma"),
+    ],
+)
+def test_what_is_odd_about_a_text_is_said(
+    capsys: pytest.CaptureFixture[str], command: str, name: str, place: str, words: str
+) -> None:
+    code, _, err = twill(capsys, command, BAD / name)
+    assert code == 0
+    assert err.startswith(f"{BAD / name}:{place}: warning: {words}")
+
+
 def test_loop_that_cannot_be_scheduled_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     for name, word in (("no_loop.ttgir", "no loop"), ("loop_with_if.ttgir", "scf.if")):
         code, out, err = twill(capsys, "graph", "--json", BAD / name)
