@@ -1,10 +1,26 @@
-"""Writes that never lose what was there: temporary file in the same folder, fsync, replace."""
+"""Which files there are, and writes that never lose what was there: temporary file, fsync, replace."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from pathlib import Path
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file. Where that cannot be known (no access, a name that is too long) there is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is such a folder, as in `is_file`."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

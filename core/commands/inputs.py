@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from core.commands.answers import UsageError
 from core.diagnostics import InputError, Severity
+from core.files import is_file
 from core.project.load import load_project
 from core.project.model import InputKind, Project
 from core.project.opened import OpenProject, open_project
@@ -40,7 +42,7 @@ def open_schedule(name: str, arguments: argparse.Namespace) -> tuple[OpenProject
         raise UsageError("there is no active schedule: give one with --schedule")
     entry = _entry_name(project, written)
     file = Path(written) if entry is None else project.schedules[entry].file
-    if entry is not None and not file.is_file():
+    if entry is not None and not is_file(file):
         message, hint = f"there is no file '{file}' yet", f"make it: twill solve {name} -o {file}"
         path = ("schedules", entry)
         raise InputError(project.diagnostic(Severity.ERROR, "missing-schedule", message, path, hint=hint))
@@ -59,5 +61,5 @@ def _load(name: str, arguments: argparse.Namespace) -> Project:
 def _entry_name(project: Project, written: str) -> str | None:
     if written in project.schedules:
         return written
-    path = Path(written).resolve()
-    return next((name for name, entry in project.schedules.items() if entry.file.resolve() == path), None)
+    path = os.path.realpath(written)
+    return next((name for name, entry in project.schedules.items() if os.path.realpath(entry.file) == path), None)

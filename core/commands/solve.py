@@ -12,6 +12,7 @@ from core.commands.answers import Answer, ExitCode, UsageError, answer_each, wri
 from core.commands.inputs import open_input
 from core.commands.solution import solution_document, solution_text
 from core.commands.solve_options import read_objective, solve_options
+from core.files import is_file, is_folder
 from core.graph.model import Graph
 from core.graph.read import suggest
 from core.project.load import PROJECT_FILE
@@ -103,9 +104,9 @@ def _outputs(inputs: list[str], output: str | None) -> dict[str, Path]:
     if output is None:
         return {}
     path = Path(output)
-    if len(inputs) == 1 and not path.is_dir() and not output.endswith(("/", os.sep)):
+    if len(inputs) == 1 and not is_folder(path) and not output.endswith(("/", os.sep)):
         return {inputs[0]: path}
-    if path.is_file():
+    if is_file(path):
         raise UsageError("-o: several inputs need a folder")
     files = {name: path / f"{_stem(Path(name))}.yaml" for name in inputs}
     if len(set(files.values())) < len(files):
@@ -115,6 +116,6 @@ def _outputs(inputs: list[str], output: str | None) -> dict[str, Path]:
 
 def _stem(path: Path) -> str:
     """The file's name without its ending; for a project the name of its folder."""
-    if path.is_dir():
+    if is_folder(path):
         return path.resolve().name
     return path.resolve().parent.name if path.name == PROJECT_FILE else path.stem

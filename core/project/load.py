@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.diagnostics import error
+from core.files import is_file, is_folder
 from core.project.model import Input, InputKind, Project
 from core.project.schema import machine_reference, read_project, written_schema
 from core.yaml_source import parse_yaml, read_text
@@ -19,8 +20,8 @@ def load_project(path: Path, machine: str | None = None, loop: int | None = None
     `machine` (a name or a file) and `loop` replace what the project says. Raises InputError; the input itself is
     not read yet (`core.project.opened`).
     """
-    if path.is_dir():
-        if not (path / PROJECT_FILE).is_file():
+    if is_folder(path):
+        if not is_file(path / PROJECT_FILE):
             raise error("no-project", f"the folder has no {PROJECT_FILE}", file=str(path))
         path = path / PROJECT_FILE
     project = _load_file(path)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.diagnostics import Diagnostic, InputError, Severity, error
+from core.files import is_file
 from core.graph.fuse import AUTOMATIC_FROM, Fusion, fuse
 from core.graph.model import Graph, GroupKind, Pin
 from core.graph.read import load_graph, suggest
@@ -146,7 +147,7 @@ def _on_machine(project: Project, graph: Graph, machine: Machine) -> Graph:
 def _existing(project: Project) -> Path:
     """The input's path. Raises InputError at the project's line if there is no such file."""
     path = project.input.path
-    if project.source is not None and not path.is_file():
+    if project.source is not None and not is_file(path):
         key = project.input.kind.value
         message = f"there is no file '{path}'"
         raise InputError(project.diagnostic(Severity.ERROR, "missing-input", message, ("input", key)))
@@ -160,7 +161,7 @@ def _machine(project: Project, target: str = "") -> Machine:
         message = f"no machine is known for the target '{target}'" if target else "the text names no target"
         hint = f"choose one with --machine: {', '.join(machine_names())}, or a file"
         raise InputError(project.diagnostic(Severity.ERROR, "no-machine", message, ("input",), hint=hint))
-    if isinstance(written, Path) and not written.is_file():
+    if isinstance(written, Path) and not is_file(written):
         message = f"there is no machine file '{written}'"
         raise InputError(project.diagnostic(Severity.ERROR, "unknown-machine", message, ("machine",)))
     if isinstance(written, str) and written not in machine_names():

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from core.diagnostics import InputError
+from core.files import is_file
 from core.graph.model import Graph
 from core.graph.read import parse_graph
 from core.graph.write import graph_document
@@ -31,7 +32,7 @@ def _other(text: str) -> Setting:
     reference = machine_reference(text, Path())
     if isinstance(reference, str):
         check_known(text, machine_names(), "machine")
-    elif not reference.is_file():
+    elif not is_file(reference):
         raise AxisError(f"there is no machine file '{text}'")
     return Setting(text, project=lambda project: replace(project, machine=reference))
 

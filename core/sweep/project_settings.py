@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from core.files import is_file
 from core.machine.load import SUFFIXES
 from core.project.model import Fuse, Input, InputKind, Override, Project, Subtile
 from core.sweep.setting import AxisError, Setting, check_known, read_count, read_positive
@@ -17,7 +18,7 @@ _MOST_PARTS = 16
 def input_file(_: str, text: str) -> Setting:
     """Another input file, such as the same kernel with other tiles; its function and loop are those of the project."""
     path = Path(text)
-    if not path.is_file():
+    if not is_file(path):
         raise AxisError(f"there is no file '{text}'")
 
     def edit(project: Project) -> Project:

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from core.diagnostics import InputError, error
-from core.files import write_atomically
+from core.files import is_file, is_folder, write_atomically
 from core.solve.events import Status
 from core.sweep.outcome import Outcome
 from core.sweep.points import Point
@@ -48,7 +48,7 @@ class ResultsFile:
         """Reads the file; a last line that was cut off is left out of it. Raises InputError if it is no such file."""
         self._path = path
         self._answers: dict[str, Outcome] = {}
-        text = read_text(path) if path.exists() else ""
+        text = read_text(path) if is_file(path) or is_folder(path) else ""
         if not text:
             return
         if not text.startswith(_HEADER):

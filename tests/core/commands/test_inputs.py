@@ -232,6 +232,29 @@ def test_bad_projects_are_told_with_their_place(
     assert err.startswith(f"{project}:{line}:{column}: error: {message}")
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "loop/loop", "file/below"])
+def test_a_path_that_nothing_can_be_at(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "file").write_text("")
+    case = KERNELS / "gemm.yaml"
+    (tmp_path / "project.yaml").write_text(f"schema: twill.project/1\nname: x\ninput: {{ttgir: {name}}}\n")
+    for arguments in (
+        ["inspect", name],
+        ["graph", name],
+        ["graph", "."],
+        ["graph", case, "--machine", f"{name}.yaml"],
+        ["check", case, "--schedule", name],
+        ["solve", case, "-o", name, "--objective", "ii"],
+        ["export", case, "--format", "json", "-o", name, "--schedule", KERNELS / "schedules" / "gemm.yaml"],
+    ):
+        code, _, err = twill(capsys, *arguments)
+        assert code == 3, (arguments, err)
+        assert "error: " in err
+
+
 def test_a_folder_without_a_project(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, _, err = twill(capsys, "graph", tmp_path)
     assert code == 3

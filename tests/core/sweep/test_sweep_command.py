@@ -205,7 +205,7 @@ def test_bad_usage_is_exit_code_2(capsys: pytest.CaptureFixture[str], tmp_path: 
         ([case, "--over", "registers=3", "--workers", "2", "--cluster", "localhost:8786"], "--workers: a cluster"),
         ([case, "--over", "registers=3", "--cluster", "some where"], "an address is HOST:PORT"),
         ([case, "--over", "registers=3", "--objective", "speed"], "--objective: 'speed'"),
-        ([case, "--over", "registers=3", "--schedule", "main"], "has no schedule 'main'"),
+        ([case, "--over", "registers=3", "--schedule", "main"], "there is no schedule 'main'"),
     ):
         code, out, err = twill(capsys, *arguments)
         assert (code, out) == (2, ""), arguments
