@@ -40,7 +40,7 @@ def confirm(graph: Graph, ii: int, *, stages: int | None = None, limit_s: float)
     counted = dict.fromkeys(graph.ops, FIRST_COUNTED)
     while True:
         system = System(graph, ii, stages, counted)
-        verdict, values = _ask(system.text, limit_s - (time.monotonic() - began))
+        verdict, values = _ask(system.text, began + limit_s)
         if verdict is not Verdict.FEASIBLE:
             return Confirmation(verdict, time.monotonic() - began)
         schedule = read_schedule(graph, system, values)
@@ -53,19 +53,21 @@ def confirm(graph: Graph, ii: int, *, stages: int | None = None, limit_s: float)
         counted |= uncounted
 
 
-def _ask(text: str, limit_s: float) -> tuple[Verdict, dict[str, int]]:
-    """The verdict on a system, and in a satisfiable one the values of integers and Booleans by name."""
+def _ask(text: str, deadline: float) -> tuple[Verdict, dict[str, int]]:
+    """The verdict on a system by a time of the monotonic clock, and the values of its integers and Booleans by name
+    if it is satisfiable."""
     import z3
 
-    if limit_s <= 0:
-        return Verdict.UNKNOWN, {}
     solver = z3.SimpleSolver(ctx=z3.Context())
     # Of the arithmetic solvers, the one for difference logic by Bellman and Ford proves fastest.
     solver.set("smt.arith.solver", 1)
-    solver.set("timeout", max(1, int(limit_s * 1000)))
     solver.set("max_memory", MEMORY_MEGABYTES)
     try:
         solver.from_string(text)
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return Verdict.UNKNOWN, {}
+        solver.set("timeout", max(1, int(left * 1000)))
         answer = solver.check()
     except z3.Z3Exception as error:
         if "memory" not in str(error):
