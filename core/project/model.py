@@ -78,12 +78,13 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleEntry:
-    """A named schedule: its file, and the groups and the transform it was made with where those are not the
-    project's."""
+    """A named schedule: its file, and the loop, the groups and the transform it was made with where those are not the
+    project's. Entries of several loops are the schedules of one kernel."""
 
     file: Path
     groups: tuple[GroupKind, ...] | None = None
     transform: Transform | None = None
+    loop: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,17 +111,24 @@ class Project:
     source: YamlSource | None = field(default=None, compare=False, repr=False)
 
     def for_schedule(self, name: str) -> Project:
-        """The project with the named schedule active, and with that schedule's groups and transform as its own.
+        """The project with the named schedule active, and with that schedule's loop, groups and transform as its own.
 
         Raises KeyError if there is no such schedule.
         """
         entry = self.schedules[name]
         return replace(
             self,
+            input=self.input if entry.loop is None else replace(self.input, loop=entry.loop),
             groups=entry.groups or self.groups,
             transform=entry.transform or self.transform,
             active=name,
         )
+
+    @property
+    def kernel_schedules(self) -> tuple[str, ...]:
+        """The schedules of the kernel's loops, where there are several that name their loop."""
+        named = tuple(name for name, entry in self.schedules.items() if entry.loop is not None)
+        return named if len({self.schedules[name].loop for name in named}) > 1 else ()
 
     def diagnostic(
         self,

@@ -8,7 +8,7 @@ from core.graph.model import Pool
 from core.schedule.circle import peak
 from core.schedule.index import GraphIndex
 from core.schedule.liveness import Liveness, alive_at, register_steps
-from core.schedule.model import Schedule
+from core.schedule.model import Schedule, ScheduledGroup
 from core.schedule.report import Family, Violation
 from core.schedule.wording import distinct, largest
 
@@ -38,7 +38,7 @@ def check_registers(index: GraphIndex, schedule: Schedule, live: Liveness) -> tu
             violations.append(Violation(Family.REGISTERS, ops, top.slot, top.level, grant, message, group))
     for group in live.registers:
         violations += _grant_faults(index, schedule, group)
-    violations += _pool_faults(index, {group: schedule.groups[group].grant for group in live.registers}, schedule)
+    violations += register_file_faults(index, {group: schedule.groups[group] for group in live.registers})
     return violations, peaks
 
 
@@ -62,9 +62,11 @@ def _grant_faults(index: GraphIndex, schedule: Schedule, group: str) -> Iterator
         yield fault(least, grant, f"{message} are needed")
 
 
-def _pool_faults(index: GraphIndex, grants: Mapping[str, int], schedule: Schedule) -> Iterator[Violation]:
+def register_file_faults(index: GraphIndex, groups: Mapping[str, ScheduledGroup]) -> Iterator[Violation]:
+    """What of the register file these groups ask beyond what a launch of them gets."""
     file = index.graph.machine.registers
-    warps = {group: index.kinds[schedule.groups[group].kind].warps for group in grants}
+    warps = {name: index.kinds[group.kind].warps for name, group in groups.items()}
+    grants = {name: group.grant for name, group in groups.items()}
     if file.pool is Pool.FLAT:
         words = {group: THREADS_PER_WARP * warps[group] * grant for group, grant in grants.items()}
         available = file.file_words
