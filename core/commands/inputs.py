@@ -33,6 +33,14 @@ def chosen_project(name: str, arguments: argparse.Namespace) -> Project:
     return project.for_schedule(chosen)
 
 
+def open_kernel(name: str, arguments: argparse.Namespace) -> dict[str, OpenProject]:
+    """By schedule, the loops of a project that schedules several; {} for one loop, or if one of them is asked for."""
+    if arguments.schedule is not None or arguments.loop is not None:
+        return {}
+    project = _load(name, arguments)
+    return {schedule: open_project(project.for_schedule(schedule)) for schedule in project.kernel_schedules}
+
+
 def open_schedule(name: str, arguments: argparse.Namespace) -> tuple[OpenProject, Schedule]:
     """The project, and the schedule that `--schedule` names: one of the project's or a file; without it the active
     one. A schedule of the project brings its settings along, another file is judged under those of the active one."""

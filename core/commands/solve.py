@@ -5,21 +5,24 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from core.commands.answers import Answer, ExitCode, UsageError, answer_each, writing
-from core.commands.inputs import open_input
+from core.commands.inputs import open_input, open_kernel
+from core.commands.kernel import kernel_document, kernel_text
 from core.commands.solution import solution_document, solution_text
 from core.commands.solve_options import read_objective, solve_options
 from core.files import is_file, is_folder
 from core.graph.model import Graph
 from core.graph.read import suggest
 from core.project.load import PROJECT_FILE
+from core.project.opened import OpenProject
 from core.project.record import save_solution
 from core.schedule.report import Family
 from core.schedule.variations import REMOVABLE, with_group_counts, with_register_limit, without_family
-from core.solve.events import Event, LevelProved, SolveOptions, SolveResult, Status, Step
+from core.solve.events import Event, Level, LevelProved, SolveOptions, SolveResult, Status, Step
 
 _CODES = {
     Status.OPTIMAL: ExitCode.ANSWERED,
@@ -36,6 +39,9 @@ def run(arguments: argparse.Namespace) -> ExitCode:
     outputs = _outputs(arguments.inputs, arguments.output)
 
     def answer(name: str) -> Answer:
+        kernel = open_kernel(name, arguments)
+        if kernel:
+            return _answer_kernel(name, kernel, arguments, families, objective)
         opened = open_input(name, arguments)
         graph = _varied(opened.graph, arguments, families)
         options = solve_options(opened.project, arguments, objective)
@@ -51,6 +57,31 @@ def run(arguments: argparse.Namespace) -> ExitCode:
         )
 
     return answer_each(arguments.inputs, answer, arguments.json)
+
+
+def _answer_kernel(
+    name: str,
+    kernel: Mapping[str, OpenProject],
+    arguments: argparse.Namespace,
+    families: list[Family],
+    objective: tuple[Level, ...] | None,
+) -> Answer:
+    """The answer for a kernel of several loops."""
+    from core.solve.kernel import solve_kernel
+
+    graphs = {loop: _varied(opened.graph, arguments, families) for loop, opened in kernel.items()}
+    options = solve_options(next(iter(kernel.values())).project, arguments, objective)
+    result = solve_kernel(graphs, options, _solve)
+    folder = _kernel_folder(name, arguments)
+    files: dict[str, Path] = {}
+    for loop, one in result.results.items():
+        if folder is not None and one.schedule is not None:
+            files[loop] = folder / f"{loop}.yaml"
+            with writing(files[loop]):
+                save_solution(one, options, files[loop], _conditions(arguments))
+    diagnostics = tuple(dict.fromkeys(d for opened in kernel.values() for d in opened.diagnostics))
+    document = {"input": name, **kernel_document(graphs, result, files)}
+    return Answer(document, kernel_text(graphs, result, files), _CODES[result.status], diagnostics)
 
 
 def _solve(graph: Graph, options: SolveOptions) -> SolveResult:
@@ -112,6 +143,16 @@ def _outputs(inputs: list[str], output: str | None) -> dict[str, Path]:
     if len(set(files.values())) < len(files):
         raise UsageError("-o: two inputs would have the same file name")
     return files
+
+
+def _kernel_folder(name: str, arguments: argparse.Namespace) -> Path | None:
+    """Where the schedules of a kernel's loops go."""
+    if arguments.output is None:
+        return None
+    path = Path(arguments.output)
+    if is_file(path):
+        raise UsageError("-o: the loops of a kernel need a folder")
+    return path if len(arguments.inputs) == 1 else path / _stem(Path(name))
 
 
 def _stem(path: Path) -> str:
