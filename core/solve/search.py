@@ -1,4 +1,5 @@
-"""The least initiation interval: arithmetic bound, bracket, then bisection or the exclusion of whole ranges."""
+"""The least initiation interval: arithmetic bound, bracket, bisection; where feasibility is not monotone, the exclusion
+of whole ranges."""
 
 from __future__ import annotations
 
@@ -51,13 +52,11 @@ class Search:
             if self._open:
                 self._take(self.decider.decide(self.options.ii))
             return
-        self._bracket()
         if self.decider.problem.pinned_starts:
             self._step()
-        elif monotone(self.decider.problem.graph):
-            self._bisect()
         else:
-            self._exclude_ranges()
+            self._bracket()
+            self._narrow()
 
     def _bound(self) -> None:
         bounds = self.decider.arithmetic.bounds()
@@ -75,49 +74,40 @@ class Search:
             if not self._open:
                 return
             if self.lower <= ii < (self.upper or self.greatest + 1):
-                decision = self.decider.decide(ii)
-                self._take(decision)
-                if decision.schedule is not None and ii < self.greatest:
+                self._probe(ii)
+                if self.upper == ii < self.greatest:
                     return
 
-    def _bisect(self) -> None:
-        """Where a schedule for one II gives one for the next."""
+    def _narrow(self) -> None:
+        """Bisects; where an interval turns out impossible although those below it could not be excluded with it,
+        they are halved until they can."""
+        highest = (self.upper or self.greatest + 1) - 1
         while self._open:
-            decision = self.decider.decide((self.lower + (self.upper or self.greatest + 1) - 1) // 2)
-            self._take(decision)
-            if decision.entry.verdict is Verdict.UNKNOWN:
+            ii, known = (self.lower + highest) // 2, (self.lower, self.upper)
+            self._probe(ii)
+            if self.trail[-1].verdict is Verdict.UNKNOWN:
                 return
+            highest = ii if known == (self.lower, self.upper) else (self.upper or self.greatest + 1) - 1
 
-    def _exclude_ranges(self) -> None:
-        """Where it need not: ranges that grow while they can be excluded at once, and shrink where they cannot."""
-        count = 1
-        while self._open:
-            if count == 1:
-                decision = self.decider.decide(self.lower)
-                self._take(decision)
-                if decision.entry.verdict is not Verdict.INFEASIBLE:
-                    return
-                count = 2
-                continue
-            highest = min(self.lower + count, self.upper or self.greatest + 1) - 1
-            entry = self.decider.exclude(self.lower, highest)
-            if entry.verdict is Verdict.UNKNOWN:
+    def _probe(self, ii: int) -> None:
+        """Excludes all from `lower` to `ii`, or decides `ii`."""
+        if ii > self.lower and not monotone(self.decider.problem.graph):
+            entry = self.decider.exclude(self.lower, ii)
+            if entry.verdict is not Verdict.FEASIBLE:
+                if entry.verdict is Verdict.INFEASIBLE:
+                    self.lower = ii + 1
                 self._record(entry)
                 return
-            if entry.verdict is Verdict.INFEASIBLE:
-                self.lower = highest + 1
-                self._record(entry)
-            count = 2 * count if entry.verdict is Verdict.INFEASIBLE else count // 2
+        self._take(self.decider.decide(ii))
 
     def _step(self) -> None:
         """With pinned starts: every interval in turn, above those that are impossible even without them."""
-        free = _without_pinned_starts(self.decider.problem.graph)
-        decider = Decider(make_problem(free), self.decider.budget, self.decider.seed)
-        top = (self.upper or self.greatest + 1) - 1
-        search = Search(decider, replace(self.options, max_ii=top), _ignore)
+        free = make_problem(_without_pinned_starts(self.decider.problem.graph))
+        options = replace(self.options, max_ii=self.greatest)
+        search = Search(Decider(free, self.decider.budget, self.decider.seed), options, _ignore)
         search.run()
         if search.lower > self.lower:
-            self.lower = min(search.lower, top + 1)
+            self.lower = search.lower
             entry = next(e for e in reversed(search.trail) if e.verdict is Verdict.INFEASIBLE)
             self._record(replace(entry, ii=self.lower - 1))
         while self._open:
