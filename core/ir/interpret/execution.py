@@ -47,6 +47,7 @@ def run_block(program: Program, region: Region) -> Run:
         try:
             if op.name in _TERMINATORS:
                 return [program.values[value] for value in op.operands]
+            program.check_sizes(op)
             control = _CONTROL.get(op.name)
             results = (yield from control(program, op)) if control else _handler(op)(program, op)
             program.define(op, results)
@@ -76,7 +77,8 @@ def _bind(program: Program, region: Region, values: Sequence[Held]) -> None:
 
 
 def _for(program: Program, op: Operation) -> Run:
-    if program.module.text[op.name_span.end :].lstrip().startswith("unsigned"):
+    end = op.name_span.end
+    if program.module.text[end : end + 80].split()[:1] == ["unsigned"]:
         raise not_interpreted("a loop with unsigned bounds")
     low, high, step = (program.integer(value) for value in op.operands[:3])
     if step <= 0:

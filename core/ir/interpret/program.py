@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,9 @@ its buffer (mbarriers: an object array), which ops do change. None is a token.""
 
 Handler = Callable[["Program", Operation], Sequence[Held]]
 """Carries out an op; gives its results without tokens. Raises KernelError."""
+
+MOST_ELEMENTS = 1 << 22
+"""Of a tile or buffer; Triton's own limit for tiles is 2**20."""
 
 _NUMBER = re.compile(r"-?\d+")
 
@@ -105,6 +109,12 @@ class Program:
         stated = self.precision is Precision.STATED
         casts = self.precision is Precision.CASTS and element not in ("f32", "f64")
         return rounded(values, element) if stated or casts else values
+
+    def check_sizes(self, op: Operation) -> None:
+        """Raises KernelError if a result would have more elements than any machine can hold on chip."""
+        for result in op.results:
+            if (count := math.prod(self.shape(result))) > MOST_ELEMENTS:
+                raise not_interpreted(f"tiles of {count} elements")
 
     def define(self, op: Operation, results: Sequence[Held]) -> None:
         """Gives the op's results their values; tokens among them do not count. Raises KernelError if a value is missing

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.ir.interpret.errors import not_interpreted
+from core.ir.interpret.errors import KernelError, not_interpreted
 from core.ir.interpret.program import Handler, Held, Program, numbers
 from core.ir.model import Operation
 
@@ -29,7 +29,10 @@ def _num_programs(program: Program, op: Operation) -> Sequence[Held]:
 
 
 def _make_range(program: Program, op: Operation) -> Sequence[Held]:
-    return [np.arange(*numbers(op, "start"), *numbers(op, "end"), dtype=np.int64)]
+    (start,), (size,) = numbers(op, "start"), program.shape(op.results[0])
+    if numbers(op, "end") != (start + size,):
+        raise KernelError("the range does not have the size of its type")
+    return [np.arange(start, start + size, dtype=np.int64)]
 
 
 def _broadcast(program: Program, op: Operation) -> Sequence[Held]:

@@ -370,11 +370,11 @@ def gemm_bias_gelu(t: Tile) -> Case:
     if "tanh" in t.flags:
         y = 0.5 * x * (1 + np.tanh(f32(0.7978845608) * (x + f32(0.044715) * x * x * x)))
     else:
-        y = 0.5 * x * (1 + ERF(x * f32(0.7071067811865476)))
+        y = 0.5 * x * (1 + error_function(x * f32(0.7071067811865476)))
     return Case([a, b, bias, np.zeros((m, n)), m, n, k], tiles(t, m, n), {3: y})
 
 
-def ERF(x: Array) -> Array:  # noqa: N802
+def error_function(x: Array) -> Array:
     """The error function by its Taylor series and, far out, its continued fraction: independent of `math.erf`."""
     near, far = np.clip(x, -3, 3), np.maximum(np.abs(x), 3)
     term, total = near.copy(), near.copy()

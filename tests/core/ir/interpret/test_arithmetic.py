@@ -229,8 +229,11 @@ def test_what_each_precision_rounds() -> None:
     kept = {mode: elementwise(lines, third, "f64", mode)[0] for mode in Precision}
     assert kept[Precision.EXACT] == kept[Precision.CASTS] == 1 / 3
     assert kept[Precision.STATED] == float(np.float32(1) / np.float32(3))
-    lines = "%q = arith.divf %a, %b : tensor<$xf32>\n%r = arith.truncf %q : tensor<$xf32> to tensor<$xf16>"
-    cast = {mode: elementwise(lines, third, "f16", mode)[0] for mode in Precision}
+    narrow = (
+        "%h = arith.truncf %q : tensor<$xf32> to tensor<$xf16>\n%r = arith.extf %h : tensor<$xf16> to tensor<$xf64>"
+    )
+    lines = f"%q = arith.divf %a, %b : tensor<$xf32>\n{narrow}"
+    cast = {mode: elementwise(lines, third, "f64", mode)[0] for mode in Precision}
     assert cast[Precision.EXACT] == 1 / 3
     assert cast[Precision.CASTS] == cast[Precision.STATED] == float(np.float16(1 / 3))
 

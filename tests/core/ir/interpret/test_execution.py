@@ -120,13 +120,19 @@ def test_unknown_ops_and_forms_are_errors_with_their_place() -> None:
     assert "tt.elementwise_inline_asm" in found.message
     found = error_of("%a = arith.cmpi silly, %n, %n : i32")
     assert (found.code, "predicate 'silly'" in found.message) == ("unsupported-op", True)
+    found = error_of("%z = arith.constant 0 : i32\nscf.for unsigned %i = %z to %n step %n  : i32 {\n}")
+    assert (found.code, "unsigned bounds" in found.message) == ("unsupported-op", True)
     found = error_of("%a = arith.addi %n : i32")
     assert (found.code, found.line) == ("bad-execution", 3)
 
 
 def test_a_result_must_have_the_shape_of_its_type() -> None:
     found = error_of("%a = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<4xi32>")
-    assert "the result %a does not have the shape of its type tensor<4xi32>" in found.message
+    assert "the range does not have the size of its type" in found.message
+    found = error_of("%a = tt.splat %n : i32 -> tensor<4xi32>\n%b = arith.addi %a, %a : tensor<8xi32>")
+    assert "the result %b does not have the shape of its type tensor<8xi32>" in found.message
+    found = error_of("%a = tt.splat %n : i32 -> tensor<65536x65536xi32>")
+    assert "tiles of 4294967296 elements" in found.message
 
 
 def test_steps_and_assertions() -> None:
