@@ -17,6 +17,7 @@ from core.schedule.check import check
 from twill_gui.palette import DARK, LIGHT, ViewPalette
 from twill_gui.views.gantt import GanttMode
 from twill_gui.views.gantt.background import BAND_ALPHA
+from twill_gui.views.gantt.bar_table import Boxes
 
 PALETTES = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda palette: palette.name)
 
@@ -39,6 +40,20 @@ def _bar(chart: Chart, op: str, lane: str | None = None) -> QRect:
     bar = next(bar for bar in content.layout.bars if bar.op == op and content.layout.lanes[bar.lane].name == lane)
     left, right = round(chart.view.axis.x(bar.start)), round(chart.view.axis.x(bar.end))
     return QRect(left, rows.bar_top(bar), right - left, rows.lanes[bar.lane].bar)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_labels_behind_bars_have_room(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    left = chance.integers(0, 60, 12).astype(float)
+    right = left + chance.choice([3, 3, 3, 10, 25], 12)
+    top = chance.choice([0.0, 40.0], 12)
+    boxes = Boxes(np.arange(12), left, right, top, np.full(12, 20.0), np.zeros(12, np.intp))
+    for box, gap in enumerate(boxes.gaps(100).tolist()):
+        others = (top == top[box]) & (np.arange(12) != box)
+        free = min([100.0, *left[others & (right > right[box])]]) - right[box]
+        ends_with_another = bool((others & (right == right[box])).any())
+        assert gap == free or (ends_with_another and gap < 0)
 
 
 @PALETTES

@@ -30,13 +30,16 @@ class Boxes(NamedTuple):
     style: NDArray[np.intp]
 
     def gaps(self, width: int) -> NDArray[np.float64]:
-        """Free pixels behind each box, up to the next box of its row or the end of the view."""
-        order = np.lexsort((self.left, self.top))
-        after = np.full(len(order), float(width))
-        same_row = self.top[order][1:] == self.top[order][:-1]
-        after[:-1] = np.where(same_row, self.left[order][1:], float(width))
+        """Free pixels behind each box, up to the next box of its row or the end of the view; none or less than none
+        where another one lies over its end, as narrow ones do that are widened."""
+        order = np.lexsort((self.right, self.top))
+        top, right = self.top[order], self.right[order]
+        # Rows follow one another on one long axis: then what ends later is what comes later.
+        row = np.cumsum(np.append([False], top[1:] != top[:-1])) * (width + 4 * _OUTSIDE_PX)
+        first = np.minimum.accumulate((self.left[order] + row)[::-1])[::-1]
+        after = np.append(first[1:], np.inf) - row
         gaps = np.empty(len(order))
-        gaps[order] = after - self.right[order]
+        gaps[order] = np.minimum(after, width) - right
         return gaps
 
 
