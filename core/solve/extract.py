@@ -25,6 +25,8 @@ def extract(model: ExactModel, solution: Run, judge: Judge, seed: int) -> Schedu
     shift = 0 if problem.pinned_starts else min(starts.values())
     holder = {op: next(i for i, on in model.grouping.on(op).items() if value(on)) for op in starts}
     names = {i: problem.candidates[i].name for i in set(holder.values())}
+    if model.registers.packing is not None:
+        names |= model.registers.packing.names(value)
     ops = {
         op: Placement(start - shift, names[holder[op]], value(times.unit_start[op]) - start)
         for op, start in starts.items()

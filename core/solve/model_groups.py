@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from core.graph.model import Dependence, Space
-from core.solve.problem import WARP_GROUP, Problem
+from core.solve.problem import Problem
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -124,9 +124,6 @@ class Grouping:
         problem = self._problem
         for i, (one, other) in enumerate(pairwise(problem.candidates)):
             if one.kind != other.kind or one.pinned or other.pinned:
-                continue
-            if other.warps < WARP_GROUP and problem.small_groups_are_packed:
-                self._cp.add_implication(self.used[i + 1], self.used[i])
                 continue
             for k, literals in enumerate(self._on):
                 if i + 1 in literals:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.graph.model import Dependence, Pool, Space
+from core.graph.model import Dependence, Space
 from core.solve.model_groups import Grouping
+from core.solve.model_pool import add_register_file
 from core.solve.model_times import Moment, Times
-from core.solve.problem import WARP_GROUP, Candidate, Problem
+from core.solve.problem import Candidate, Problem
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -16,11 +17,10 @@ if TYPE_CHECKING:
     from core.solve.model_groups import Condition
 
 LEAST_VARIABLE_LATENCY_GRANT = 24
-MOST_PER_THREAD = 255
 
 
 class Registers:
-    """`need[candidate]`: overhead and live values of the fullest slot, per thread; `grant[candidate]` in registers."""
+    """Per candidate, per thread: `need`, overhead and live values of the fullest slot, and `grant`; 0 where unused."""
 
     def __init__(self, cp: cp_model.CpModel, problem: Problem, times: Times, grouping: Grouping) -> None:
         self._cp = cp
@@ -39,7 +39,7 @@ class Registers:
             need = cp.new_int_var(0, file.max_per_thread, f"need:{candidate.name}")
             cp.add(need <= grant)
             cp.add(need >= self._overhead(candidate)).only_enforce_if(used)
-            cp.add(need == 0).only_enforce_if(~used)
+            cp.add(grant == 0).only_enforce_if(~used)
             if candidate.variable_latency:
                 cp.add(grant >= LEAST_VARIABLE_LATENCY_GRANT).only_enforce_if(used)
             self.grant.append(grant)
@@ -48,11 +48,7 @@ class Registers:
             if self._starts_a_range(anchor):
                 self._limit_at(anchor)
         self._limit_area()
-        if file.pool is Pool.FLAT:
-            words = [32 * c.warps * grant for c, grant in zip(problem.candidates, self.grant, strict=True)]
-            cp.add(sum(words) <= file.file_words)
-        else:
-            _limit_warp_groups(cp, problem, grouping, self.grant)
+        self.packing = add_register_file(cp, problem, grouping, self.grant)
 
     def _overhead(self, candidate: Candidate) -> int:
         return 0 if candidate.variable_latency else self._problem.graph.machine.registers.overhead
@@ -139,60 +135,3 @@ class Registers:
             room = self.need[i] - self._overhead(candidate)
             if area:
                 cp.add(sum(area) <= times.ii * room).only_enforce_if(self._grouping.used[i])
-
-
-def _limit_warp_groups(
-    cp: cp_model.CpModel, problem: Problem, grouping: Grouping, grants: list[cp_model.LinearExprT]
-) -> None:
-    """Pool `warpgroup`: what the warp groups are granted together fits what the block was launched with."""
-    file = problem.graph.machine.registers
-    large = [i for i, c in enumerate(problem.candidates) if c.warps >= WARP_GROUP]
-    small = [i for i, c in enumerate(problem.candidates) if c.warps < WARP_GROUP]
-    small.sort(key=lambda i: problem.candidates[i].name)
-    packed, opened = _pack(cp, problem, grouping, grants, small)
-    number = [warp_groups(problem.candidates[i].warps) * grouping.used[i] for i in large] + opened
-    granted = [warp_groups(problem.candidates[i].warps) * grants[i] for i in large] + packed
-    most = sum(warp_groups(problem.candidates[i].warps) for i in large) + len(opened)
-    is_number = [cp.new_bool_var(f"warp_groups:{count}") for count in range(most + 1)]
-    cp.add_exactly_one(is_number)
-    for count, literal in enumerate(is_number):
-        cp.add(sum(number) == count).only_enforce_if(literal)
-        if count:
-            launched = min(MOST_PER_THREAD, file.file_words // (32 * WARP_GROUP * count))
-            launched -= launched % file.granularity
-            cp.add(sum(granted) <= count * launched).only_enforce_if(literal)
-
-
-def _pack(
-    cp: cp_model.CpModel,
-    problem: Problem,
-    grouping: Grouping,
-    grants: list[cp_model.LinearExprT],
-    small: list[int],
-) -> tuple[list[cp_model.IntVar], list[cp_model.IntVar]]:
-    """Small groups fill warp groups in this order, each granted its largest: the grants, and which group opens one."""
-    most = problem.graph.machine.registers.max_per_thread
-    packed = [cp.new_int_var(0, most, f"packed:{k}") for k in range(len(small))]
-    opened = [cp.new_bool_var(f"opens:{problem.candidates[i].name}") for i in small]
-    fill: cp_model.LinearExprT = WARP_GROUP
-    for k, i in enumerate(small):
-        used, warps = grouping.used[i], problem.candidates[i].warps
-        after = cp.new_int_var(0, WARP_GROUP, "")
-        cp.add(fill + warps > WARP_GROUP).only_enforce_if(opened[k])
-        cp.add(fill + warps <= WARP_GROUP).only_enforce_if(used, ~opened[k])
-        cp.add_implication(opened[k], used)
-        cp.add(after == warps).only_enforce_if(opened[k])
-        cp.add(after == fill + warps).only_enforce_if(used, ~opened[k])
-        cp.add(after == fill).only_enforce_if(~used)
-        fill = after
-        for warp_group in range(k + 1):
-            inside = cp.new_bool_var("")
-            cp.add(sum(opened[: k + 1]) == warp_group + 1).only_enforce_if(used, inside)
-            cp.add(sum(opened[: k + 1]) != warp_group + 1).only_enforce_if(used, ~inside)
-            cp.add(packed[warp_group] >= grants[i]).only_enforce_if(used, inside)
-    return packed, opened
-
-
-def warp_groups(warps: int) -> int:
-    """Warp groups that a group of at least four warps is."""
-    return -(-warps // WARP_GROUP)

@@ -10,7 +10,7 @@ from itertools import count, islice
 import numpy as np
 import numpy.typing as npt
 
-from core.graph.model import Dependence, DependenceKind, Graph, GroupKind, Op, Pool, Space
+from core.graph.model import Dependence, DependenceKind, Graph, GroupKind, Op, Space
 
 # Longest paths between ops without a path; far below any real length, far above the overflow of a sum of two.
 NO_PATH = -(1 << 60)
@@ -57,13 +57,6 @@ class Problem:
         if set(self.allowed[dependence.source]) & set(self.allowed[dependence.target]):
             return 0
         return hand_off_cycles(self.graph, dependence)
-
-    @property
-    def small_groups_are_packed(self) -> bool:
-        """Whether small groups may fill more than one warp group: rule `registers` packs them by their names, so that
-        not even groups of one kind can be swapped."""
-        small = sum(candidate.warps for candidate in self.candidates if candidate.warps < WARP_GROUP)
-        return self.graph.machine.registers.pool is Pool.WARPGROUP and small > WARP_GROUP
 
 
 def make_problem(graph: Graph) -> Problem:

@@ -9,7 +9,21 @@ import pytest
 from solve_brute_force import feasible, random_graph
 from solve_cases import answer, expected, graph, level
 
-from core.graph.model import Block, Dependence, DependenceKind, Graph, InOrderIssue, Op, Pin
+from core.graph.model import (
+    Block,
+    Dependence,
+    DependenceKind,
+    Graph,
+    GroupKind,
+    InOrderIssue,
+    Op,
+    Pin,
+    Pool,
+    RegisterFile,
+    Result,
+    Rules,
+    Space,
+)
 from core.schedule.metrics import hand_offs, length, stages, used_groups
 from core.solve.decide import Decider
 from core.solve.engine import Budget
@@ -189,3 +203,34 @@ def test_levels_are_those_of_the_schedule_and_keep_their_order(name: str) -> Non
     first = answer(asked, Level.LENGTH, Level.GROUPS)
     assert level(first, Level.LENGTH).value <= values[Level.LENGTH]
     assert level(first, Level.GROUPS).value >= values[Level.GROUPS]
+
+
+def test_small_groups_are_named_so_that_they_pack_well() -> None:
+    """Groups of 3, 2 and 1 warps, named in this order, would be two warp groups of 16 registers a thread each; the
+    file has room for one of 16 and one of 8, which is what 3 and 1 warps, then 2, take."""
+    tiny = graph("tiny", FEASIBLE_TINY[0])
+    sizes = {"a": (3, 16), "b": (2, 8), "c": (1, 16)}
+    file = RegisterFile(file_words=128 * 24, max_per_thread=32, pool=Pool.WARPGROUP)
+    ops = {
+        name: Op(name, "op", warps, issue_cycles=1, latency=1, result=Result(Space.REGISTERS, amount))
+        for name, (warps, amount) in sizes.items()
+    }
+    asked = replace(
+        tiny,
+        machine=replace(tiny.machine, registers=file),
+        groups=tuple(GroupKind(name, warps) for name, (warps, _) in sizes.items()),
+        ops=ops,
+        dependences=(),
+        rules=Rules(),
+    )
+    result = answer(asked, ii=1)
+    assert result.schedule is not None
+    assert {group.kind: group.grant for group in result.schedule.groups.values()} == {"a": 16, "b": 8, "c": 16}
+    assert [result.schedule.groups[name].kind for name in sorted(result.schedule.groups)] in (
+        ["a", "c", "b"],
+        ["c", "a", "b"],
+        ["b", "a", "c"],
+        ["b", "c", "a"],
+    )
+    smaller = replace(asked, machine=replace(tiny.machine, registers=replace(file, file_words=128 * 22)))
+    assert answer(smaller, ii=1).status is Status.INFEASIBLE
