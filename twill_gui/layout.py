@@ -22,6 +22,7 @@ _PLACES: Mapping[str, tuple[Qt.DockWidgetArea, int]] = {  # area, and share of i
     "Reservation": (_BOTTOM, 200),
     "Liveness": (_BOTTOM, 260),
 }
+_BESIDE: Mapping[str, str] = {"Graph": "Liveness"}  # tabs behind a dock that has a place of its own
 _WIDTHS = {"Project": 300, "Inspector": 320}
 _LOW = 860
 
@@ -38,7 +39,7 @@ class DockLayout:
         window.setCorner(Qt.Corner.BottomLeftCorner, _LEFT)
         window.setCorner(Qt.Corner.BottomRightCorner, _RIGHT)
         self._docks: dict[str, QDockWidget] = {}
-        for title in _PLACES:
+        for title in (*_PLACES, *_BESIDE):
             dock = QDockWidget(title, window)
             dock.setObjectName(title)
             dock.setWidget(views[title])
@@ -89,9 +90,13 @@ class DockLayout:
             window.addDockWidget(area, docks[title], Qt.Orientation.Vertical)
             docks[title].setFloating(False)
             docks[title].show()
-        if as_tabs:
-            window.tabifyDockWidget(docks["Liveness"], docks["Reservation"])
-            docks["Liveness"].raise_()
+        behind = {"Reservation": "Liveness", **_BESIDE} if as_tabs else _BESIDE
+        for title, front in behind.items():
+            window.tabifyDockWidget(docks[front], docks[title])
+            docks[title].setFloating(False)
+            docks[title].show()
+        for front in behind.values():
+            docks[front].raise_()
         window.resizeDocks([docks[title] for title in _WIDTHS], list(_WIDTHS.values()), Qt.Orientation.Horizontal)
         for area in (_LEFT, _RIGHT, _BOTTOM):
             column = [title for title, place in _PLACES.items() if place[0] is area]

@@ -28,6 +28,7 @@ from twill_gui.settings import Settings
 from twill_gui.solving import Solving
 from twill_gui.theme import Appearance, Theme
 from twill_gui.views.gantt import GanttMode, GanttView, group_lanes
+from twill_gui.views.graph import GraphView
 from twill_gui.views.inspector import InspectorView
 from twill_gui.views.jobs import JobsView
 from twill_gui.views.liveness import LivenessView
@@ -61,6 +62,7 @@ class MainWindow(QMainWindow):
         self.gantt = GanttView()
         self.liveness = LivenessView()
         self.reservation = ReservationView()
+        self.graph_view = GraphView()
         self.messages = MessageBar(colors)
         self.welcome = WelcomeView(sample_projects(), colors)
         self.unsolved = UnsolvedView(self.document)
@@ -81,6 +83,7 @@ class MainWindow(QMainWindow):
                 "Problems": self.problems_view,
                 "Reservation": self.reservation,
                 "Liveness": self.liveness,
+                "Graph": self.graph_view,
             },
         )
         self.actions_by_name = Actions(self, self.gantt)
@@ -143,10 +146,19 @@ class MainWindow(QMainWindow):
         self._appearance.changed.connect(self._on_theme_changed)
 
         gantt.move_requested.connect(lambda op, start, group: editing.move(document, op, start, group))
-        for view in (gantt, self.liveness, self.reservation, self.unsolved, self.inspector, self.problems_view):
+        for view in (
+            gantt,
+            self.liveness,
+            self.reservation,
+            self.graph_view,
+            self.unsolved,
+            self.inspector,
+            self.problems_view,
+        ):
             view.selection_requested.connect(document.select)
         gantt.range_selected.connect(self._on_range_selected)
-        gantt.op_activated.connect(self._on_op_activated)
+        for view in (gantt, self.graph_view):
+            view.op_activated.connect(self._on_op_activated)
         self.project_view.schedule_requested.connect(lambda name: editing.show_schedule(document, name))
         self.jobs.cancel_requested.connect(self.solving.cancel)
         self.unsolved.solve_requested.connect(self.solving.solve)
@@ -240,13 +252,17 @@ class MainWindow(QMainWindow):
         else:
             for view in (self.gantt, self.liveness, self.reservation):
                 view.clear()
+        if graph and document.bounds:
+            self.graph_view.set_content(graph, schedule, document.bounds.critical_recurrence)
+        else:
+            self.graph_view.clear()
         self.problems.set_report(report)
         self.dock_layout.set_shown(graph is not None)
         self.pages.setCurrentWidget(self.gantt if schedule else self.unsolved if graph else self.welcome)
         self._enable_actions()
 
     def _on_selection_changed(self, selection: frozenset[str]) -> None:
-        for view in (self.gantt, self.liveness, self.reservation):
+        for view in (self.gantt, self.liveness, self.reservation, self.graph_view):
             view.set_selection(selection)
         self._enable_actions()
 
@@ -291,7 +307,7 @@ class MainWindow(QMainWindow):
         self.welcome.set_colors(colors)
         self.project_view.tree.set_colors(colors)
         self.inspector.tree.set_colors(colors)
-        for view in (self.gantt, self.liveness, self.reservation):
+        for view in (self.gantt, self.liveness, self.reservation, self.graph_view):
             view.set_palette(DARK if colors.dark else LIGHT)
 
     def _enable_actions(self) -> None:
@@ -321,4 +337,5 @@ class MainWindow(QMainWindow):
         self.dock_layout.save(self._settings)
         self.document.close()
         self.solver.shut_down()
+        self.graph_view.shut_down()
         event.accept()

@@ -53,8 +53,20 @@ class UnitStyle:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupStyle:
+    """How the ops of a warp group look where they are not on its lane: the box's fill with a pattern on it, its border,
+    and text on both."""
+
+    fill: str
+    pattern: Pattern
+    pattern_colour: str
+    border: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ViewPalette:
-    """The colours of the timeline views. `fade` is how far the last lightness level goes towards `window`."""
+    """The colours of the views. `fade` is how far the last lightness level goes towards `window`."""
 
     name: str
     window: str
@@ -72,6 +84,7 @@ class ViewPalette:
     carried_arrow: str
     violation: str
     violation_text: str
+    critical: str
     limit: str
     legal_window: str
     blocked: str
@@ -85,11 +98,18 @@ class ViewPalette:
         """The style of a functional unit, the same in every view and every run; None: work on no unit."""
         return _unit_style(self, unit)
 
+    def group_style(self, number: int | None) -> GroupStyle:
+        """The style of a warp group by its number in the order of the lanes, from 0; None: on no group yet. Hues
+        and patterns come back at different numbers."""
+        return _group_style(self, number)
+
 
 BLACK, WHITE = "#000000", "#ffffff"
 _ORANGE, _SKY_BLUE, _BLUISH_GREEN, _YELLOW = "#e69f00", "#56b4e9", "#009e73", "#f0e442"
 _BLUE, _VERMILLION, _REDDISH_PURPLE, _GREY = "#0072b2", "#d55e00", "#cc79a7", "#999999"
 _HUES = (_ORANGE, _SKY_BLUE, _BLUISH_GREEN, _YELLOW, _BLUE, _VERMILLION, _REDDISH_PURPLE)
+_GROUP_HUES = (_BLUE, _ORANGE, _BLUISH_GREEN, _REDDISH_PURPLE, _SKY_BLUE, _YELLOW, _VERMILLION)
+_GROUP_TINT, _GROUP_PATTERN = 0.68, 0.16
 _KNOWN_UNITS = {
     "tensor_core": (_ORANGE, Pattern.SOLID),
     "sfu": (_REDDISH_PURPLE, Pattern.RISING),
@@ -121,6 +141,7 @@ LIGHT = ViewPalette(
     carried_arrow="#7a3fb5",
     violation="#d01124",
     violation_text="#b80d1f",
+    critical="#b4530a",
     limit="#d01124",
     legal_window="#2e9e54",
     blocked="#8b929c",
@@ -147,6 +168,7 @@ DARK = ViewPalette(
     carried_arrow="#c9a2f5",
     violation="#ff4d5e",
     violation_text="#ff8a95",
+    critical="#f5a04c",
     limit="#ff4d5e",
     legal_window="#4cc777",
     blocked="#6b7380",
@@ -192,6 +214,14 @@ def _unit_style(palette: ViewPalette, unit: str | None) -> UnitStyle:
     hue, pattern = (_GREY, Pattern.SOLID) if unit is None else _KNOWN_UNITS.get(unit) or _other_style(unit)
     shares = (palette.fade * level / (LEVELS - 1) for level in range(LEVELS))
     return UnitStyle(pattern, tuple(_fill(mix(hue, palette.window, share)) for share in shares))
+
+
+@cache
+def _group_style(palette: ViewPalette, number: int | None) -> GroupStyle:
+    hue = _GREY if number is None else _GROUP_HUES[number % len(_GROUP_HUES)]
+    pattern = Pattern.SOLID if number is None else tuple(Pattern)[number % len(Pattern)]
+    fill, border = mix(hue, palette.window, _GROUP_TINT), mix(hue, palette.text, 0.45)
+    return GroupStyle(fill, pattern, mix(fill, BLACK, _GROUP_PATTERN), border, palette.text)
 
 
 def _other_style(unit: str) -> tuple[str, Pattern]:

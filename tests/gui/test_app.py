@@ -54,12 +54,12 @@ def test_bad_usage() -> None:
     assert run("--no-such-option").returncode == 2
 
 
-def test_the_window_opens_without_the_solvers(tmp_path: Path) -> None:
+def test_the_window_opens_without_solvers_and_plots(tmp_path: Path) -> None:
     project = write_project(tmp_path / "p")
     program = (
         "import sys; from twill_gui.app import main;"
         f"main([{str(project)!r}, '--screenshot', {str(tmp_path / 'out.png')!r}]);"
-        "print(sorted({'ortools', 'z3', 'scipy'} & set(sys.modules)))"
+        "print(sorted({'ortools', 'z3', 'scipy', 'networkx', 'fast_sugiyama', 'pyqtgraph'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.strip() == "[]"

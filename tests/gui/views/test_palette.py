@@ -68,9 +68,28 @@ def test_texts_of_the_views_are_readable_on_their_grounds(palette: ViewPalette) 
     for ground in (palette.window, palette.lane, palette.lane_alternate, palette.header):
         for text in (palette.text, palette.muted_text, palette.violation_text, palette.carried_arrow):
             assert _ratio(text, ground) >= 4.5
-        for mark in (palette.selection, palette.limit, palette.violation, palette.arrow, palette.boundary):
+        marks = (
+            palette.selection,
+            palette.limit,
+            palette.violation,
+            palette.arrow,
+            palette.boundary,
+            palette.critical,
+        )
+        for mark in marks:
             assert _ratio(mark, ground) >= 3
     assert _ratio(palette.cursor_text, palette.cursor) >= 4.5
+
+
+@PALETTES
+def test_groups_are_told_apart_by_pattern_too_and_text_on_them_is_readable(palette: ViewPalette) -> None:
+    styles = [palette.group_style(number) for number in (None, *range(7))]
+    for style in styles:
+        assert _ratio(style.text, style.fill) >= 4.5
+        assert _ratio(style.text, style.pattern_colour) >= 4.5
+        assert _ratio(style.border, palette.window) >= 3
+    assert len({style.fill for style in styles}) == 8
+    assert len({style.pattern for style in styles[1:]}) == 7
 
 
 @PALETTES
