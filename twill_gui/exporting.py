@@ -14,6 +14,7 @@ from core.export.bundle import bundle
 from core.export.trace import chrome_trace
 from core.export.ttgir import annotated_ttgir, annotation_warnings
 from core.files import write_atomically
+from core.schedule.expansion import shown_iterations
 from core.schedule.metrics import stages
 from twill_gui.document.document import Document
 from twill_gui.document.state import Variant
@@ -75,6 +76,6 @@ def _content(variant: Variant, wanted: Format) -> tuple[str, list[str]]:
         warnings = [warning.format() for warning in annotation_warnings(opened.tiles)]
         return annotated_ttgir(opened.tiles, schedule, opened.fusion), warnings
     if wanted is Format.TRACE:
-        trace = chrome_trace(opened.graph, schedule, stages(schedule) + _STEADY_TRIPS)
+        trace = chrome_trace(opened.graph, schedule, shown_iterations(schedule, stages(schedule) + _STEADY_TRIPS))
         return json.dumps(trace, ensure_ascii=False) + "\n", []
     return json.dumps(bundle(opened.graph, schedule), ensure_ascii=False, indent=1) + "\n", []

@@ -7,6 +7,9 @@ from enum import Enum
 
 from core.schedule.model import Schedule
 
+MOST_INSTANCES = 50_000
+"""Op instances that a picture or a trace holds: a schedule may legally span millions of stages."""
+
 
 class Phase(Enum):
     """PROLOGUE: some stages have no iteration yet; EPILOGUE: some have none any more; STEADY: all are at work."""
@@ -25,6 +28,11 @@ class Instance:
     stage: int
     cycle: int
     phase: Phase
+
+
+def shown_iterations(schedule: Schedule, wanted: int) -> int:
+    """As many iterations as are wanted, or the first ones where those have more than MOST_INSTANCES ops."""
+    return min(wanted, max(1, MOST_INSTANCES // max(1, len(schedule.ops))))
 
 
 def expand(schedule: Schedule, iterations: int) -> list[Instance]:

@@ -14,6 +14,7 @@ from core.ir.source import load_module
 from core.project.load import load_project
 from core.project.opened import open_project
 from core.resources import data_folder
+from core.schedule.expansion import MOST_INSTANCES
 from core.schedule.metrics import stages
 from core.schedule.read import load_schedule
 
@@ -123,3 +124,16 @@ def test_a_place_that_cannot_be_written(capsys: pytest.CaptureFixture[str], proj
     code, out, err = run(capsys, "export", project, "--format", "json", "-o", tmp_path / "file" / "x.json")
     assert (code, out) == (3, "")
     assert "cannot write" in err
+
+
+def test_trace_of_millions_of_stages_is_cut_and_says_so(
+    capsys: pytest.CaptureFixture[str], project: Path, tmp_path: Path
+) -> None:
+    far = project / "schedules" / "mine.yaml"
+    far.write_text(SCHEDULE.replace("ii: 1024", "ii: 1").replace("start: 1100", "start: 1000000000"))
+    code, out, err = run(capsys, "export", project, "--format", "trace", "-o", tmp_path / "t.json", "--json")
+    (warning,) = json.loads(out)["warnings"]
+    assert (code, warning["code"]) == (0, "trace-cut")
+    assert "of the 1000000005 iterations" in err
+    slices = [event for event in json.loads((tmp_path / "t.json").read_text())["traceEvents"] if event["ph"] == "X"]
+    assert 10_000 < len(slices) <= 3 * MOST_INSTANCES

@@ -9,7 +9,8 @@ import pytest
 from chart_cases import BLACKWELL, HOPPER, NAMES, case, random_case
 
 from core.graph.model import Graph
-from core.schedule.expansion import Phase
+from core.schedule.edits import move_op
+from core.schedule.expansion import MOST_INSTANCES, Phase
 from core.schedule.model import Schedule
 from twill_gui.views.gantt.layout import Bar, GanttMode, LaneKind, Layout, Tail, build_layout
 
@@ -152,6 +153,13 @@ def test_the_parts_of_an_unrolled_schedule() -> None:
         (Phase.STEADY, 2 * 2048, 5 * 2048),
         (Phase.EPILOGUE, 5 * 2048, 7 * 2048),
     ]
+
+
+def test_a_schedule_of_millions_of_stages_can_be_unrolled() -> None:
+    graph, schedule = case(HOPPER)
+    far = move_op(schedule, next(iter(graph.ops)), 10**9)
+    layout = build_layout(graph, far, GanttMode.UNROLLED)
+    assert 0 < layout.iterations * len(graph.ops) <= MOST_INSTANCES
 
 
 def test_a_legal_strong_issue_schedule_needs_one_row_per_group() -> None:

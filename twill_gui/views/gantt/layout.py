@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from core.graph.model import Graph, Op
-from core.schedule.expansion import Instance, Phase, expand
+from core.schedule.expansion import Instance, Phase, expand, shown_iterations
 from core.schedule.metrics import stages
 from core.schedule.model import Schedule
 from twill_gui.views.gantt.packing import fold, pack
@@ -141,7 +141,7 @@ def build_layout(graph: Graph, schedule: Schedule, mode: GanttMode, steady_itera
         bars = tuple(bar for strip in strips for bar in _folded_bars(strip, schedule.ii))
         tails = tuple(tail for strip in strips for tail in _folded_tails(strip, schedule.ii))
         return Layout(mode, schedule.ii, lanes, bars, tails, (), 0, schedule.ii, 1)
-    iterations = stages(schedule) - 1 + steady_iterations
+    iterations = shown_iterations(schedule, stages(schedule) - 1 + steady_iterations)
     by_op: dict[str, list[_Strip]] = {op: [] for op in graph.ops}
     for strip in strips:
         by_op[strip.op].append(strip)
