@@ -33,12 +33,12 @@ def chosen_project(name: str, arguments: argparse.Namespace) -> Project:
     return project.for_schedule(chosen)
 
 
-def open_kernel(name: str, arguments: argparse.Namespace) -> dict[str, OpenProject]:
-    """By schedule, the loops of a project that schedules several; {} for one loop, or if one of them is asked for."""
+def kernel_project(name: str, arguments: argparse.Namespace) -> Project | None:
+    """The project, if it has schedules of several loops and no single one is asked for."""
     if arguments.schedule is not None or arguments.loop is not None:
-        return {}
+        return None
     project = _load(name, arguments)
-    return {schedule: open_project(project.for_schedule(schedule)) for schedule in project.kernel_schedules}
+    return project if project.kernel_schedules else None
 
 
 def open_schedule(name: str, arguments: argparse.Namespace) -> tuple[OpenProject, Schedule]:

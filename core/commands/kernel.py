@@ -12,11 +12,18 @@ from core.graph.model import Graph
 from core.solve.kernel import KernelResult
 
 
-def kernel_document(graphs: Mapping[str, Graph], result: KernelResult, files: Mapping[str, Path]) -> dict[str, Any]:
-    """The JSON document: `loops` holds for each schedule of the project what `twill solve` says of one loop."""
+def kernel_document(
+    graphs: Mapping[str, Graph], result: KernelResult, files: Mapping[str, Path], trips: Mapping[str, int]
+) -> dict[str, Any]:
+    """The JSON document: `loops` holds for each schedule of the project what `twill solve` says of one loop.
+
+    `trips`: the trip counts that are assumed of loops inside others.
+    """
     loops = {name: solution_document(graphs[name], one) for name, one in result.results.items()}
     for name, file in files.items():
         loops[name]["schedule_file"] = file.as_posix()
+    for name, count in trips.items():
+        loops[name]["trip_count"] = count
     return {
         "status": result.status.value,
         "groups": [{"name": name, "kind": kind, "grant": grant} for name, kind, grant in _groups(result)],

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.commands.answers import Answer, ExitCode, UsageError, answer_each, writing
-from core.commands.inputs import open_input, open_kernel
+from core.commands.inputs import kernel_project, open_input
 from core.commands.kernel import kernel_document, kernel_text
 from core.commands.solution import solution_document, solution_text
 from core.commands.solve_options import read_objective, solve_options
@@ -18,8 +18,10 @@ from core.files import is_file, is_folder
 from core.graph.model import Graph
 from core.graph.read import suggest
 from core.project.load import PROJECT_FILE
-from core.project.opened import OpenProject
+from core.project.model import Project
+from core.project.opened import OpenProject, open_project
 from core.project.record import save_solution
+from core.schedule.model import Schedule
 from core.schedule.report import Family
 from core.schedule.variations import REMOVABLE, with_group_counts, with_register_limit, without_family
 from core.solve.events import Event, Level, LevelProved, SolveOptions, SolveResult, Status, Step
@@ -39,8 +41,8 @@ def run(arguments: argparse.Namespace) -> ExitCode:
     outputs = _outputs(arguments.inputs, arguments.output)
 
     def answer(name: str) -> Answer:
-        kernel = open_kernel(name, arguments)
-        if kernel:
+        kernel = kernel_project(name, arguments)
+        if kernel is not None:
             return _answer_kernel(name, kernel, arguments, families, objective)
         opened = open_input(name, arguments)
         graph = _varied(opened.graph, arguments, families)
@@ -61,17 +63,29 @@ def run(arguments: argparse.Namespace) -> ExitCode:
 
 def _answer_kernel(
     name: str,
-    kernel: Mapping[str, OpenProject],
+    project: Project,
     arguments: argparse.Namespace,
     families: list[Family],
     objective: tuple[Level, ...] | None,
 ) -> Answer:
-    """The answer for a kernel of several loops."""
-    from core.solve.kernel import solve_kernel
+    """The answer for a kernel of several loops, innermost first."""
+    from core.solve.kernel import solve_kernel, solve_nest
 
-    graphs = {loop: _varied(opened.graph, arguments, families) for loop, opened in kernel.items()}
-    options = solve_options(next(iter(kernel.values())).project, arguments, objective)
-    result = solve_kernel(graphs, options, _solve)
+    opened: dict[str, OpenProject] = {}
+
+    def graphs_of(loops: list[str], inner: Mapping[str, Schedule]) -> dict[str, Graph]:
+        opened.update({loop: open_project(project.for_schedule(loop), inner=inner) for loop in loops})
+        return {loop: _varied(opened[loop].graph, arguments, families) for loop in loops}
+
+    options = solve_options(project, arguments, objective)
+    blocks = [loop for loop in project.kernel_schedules if project.schedules[loop].trip_count is not None]
+    rest = [loop for loop in project.kernel_schedules if loop not in blocks]
+    if blocks:
+        first = graphs_of(blocks, {})
+        graphs, result = solve_nest(first, lambda inner: graphs_of(rest, inner), options, _solve)
+    else:
+        graphs = graphs_of(rest, {})
+        result = solve_kernel(graphs, options, _solve)
     folder = _kernel_folder(name, arguments)
     files: dict[str, Path] = {}
     for loop, one in result.results.items():
@@ -79,8 +93,9 @@ def _answer_kernel(
             files[loop] = folder / f"{loop}.yaml"
             with writing(files[loop]):
                 save_solution(one, options, files[loop], _conditions(arguments))
-    diagnostics = tuple(dict.fromkeys(d for opened in kernel.values() for d in opened.diagnostics))
-    document = {"input": name, **kernel_document(graphs, result, files)}
+    diagnostics = tuple(dict.fromkeys(d for loop in opened.values() for d in loop.diagnostics))
+    trips = {loop: entry.trip_count for loop, entry in project.schedules.items() if entry.trip_count is not None}
+    document = {"input": name, **kernel_document(graphs, result, files, trips)}
     return Answer(document, kernel_text(graphs, result, files), _CODES[result.status], diagnostics)
 
 

@@ -38,6 +38,11 @@ class Fusion:
     graph: Graph
     blocks: Mapping[str, tuple[Part, ...]]
 
+    def holder(self, op: str) -> str:
+        """The op of the graph that an op of the original is, or is part of."""
+        held = (block for block, parts in self.blocks.items() if any(part.op.id == op for part in parts))
+        return next(held, op)
+
     def opened(self, starts: Mapping[str, int]) -> dict[str, int]:
         """Starts of all ops of the original graph, from those of the fused one.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.ir.body import Body
+from core.ir.body import Body, values_read
 from core.ir.memory import Access, Event
 from core.ir.model import Operation, Value
 from core.ir.operations import ALLOCATIONS, TENSOR_CORE_5, category_of
@@ -30,7 +30,7 @@ def accesses(body: Body, roles: Mapping[Operation, BodyRole]) -> list[Event]:
 
 
 def _of_op(body: Body, op: Operation) -> list[Event]:
-    buffers = [operand for operand in op.operands if _is_tile_buffer(body, operand)]
+    buffers = [operand for operand in dict.fromkeys(values_read(op)) if _is_tile_buffer(body, operand)]
     if op.name in ALLOCATIONS:
         return [Event(op, op.results[0], Access.WRITE)]
     if op.name in TENSOR_CORE_5:
@@ -44,7 +44,10 @@ def _of_op(body: Body, op: Operation) -> list[Event]:
         return [*reads, Event(op, target, Access.WRITE)]
     if category_of(op) is Category.LOAD:
         return [Event(op, buffer, Access.WRITE) for buffer in buffers[:1]]
-    if category_of(op) is Category.OPAQUE:
+    if category_of(op) is Category.LOOP:
+        inside = {result for nested in op.walk() for result in nested.results}
+        buffers = [buffer for buffer in buffers if buffer not in inside]
+    if category_of(op) in (Category.OPAQUE, Category.LOOP):
         changed = [Event(op, buffer, Access.UPDATE if _is_mutable(body, buffer) else Access.READ) for buffer in buffers]
         made = [result for result in op.results if _is_tile_buffer(body, result)]
         return [*changed, *(Event(op, buffer, Access.WRITE) for buffer in made)]

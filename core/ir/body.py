@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from core.diagnostics import InputError, error
 from core.graph.model import Space
@@ -22,13 +22,16 @@ class Body:
     """The operations of an `scf.for` body without its terminator.
 
     `reduce_branches`: those of both sides of an `scf.if` stand before it, as if both ran, and the `scf.if` itself only
-    hands their values on (`merged`). A call is kept as an op that nothing is known of. Raises InputError for another
-    kind of loop, for other control flow in the body, and for ops that lack operands.
+    hands their values on (`merged`). `blocks`: loops inside that are an op of this one each. A call is kept as an op
+    that nothing is known of. Raises InputError for another kind of loop, for other control flow in the body, and for
+    ops that lack operands.
     """
 
-    def __init__(self, module: Module, loop: Loop, *, reduce_branches: bool = False) -> None:
+    def __init__(
+        self, module: Module, loop: Loop, *, reduce_branches: bool = False, blocks: Collection[Loop] = ()
+    ) -> None:
         self.module, self.loop = module, loop
-        found = obstacle(loop, reduce_branches=reduce_branches)
+        found = obstacle(loop, reduce_branches=reduce_branches, blocks=blocks)
         if found is not None and found[1].name not in CALL_OPS:
             raise _refusal(module, *found)
         for op in module.operation.walk():
@@ -40,7 +43,7 @@ class Body:
         self.carried = {value: index for index, value in enumerate(loop.arguments)}
         self.users: dict[Value, list[Operation]] = {}
         for op in self.operations:
-            for value in _values_read(op):
+            for value in values_read(op):
                 self.users.setdefault(value, []).append(op)
         self.yielded: dict[Value, list[int]] = {}
         for index, value in enumerate(loop.yielded):
@@ -117,7 +120,7 @@ def _in_line(operations: Iterable[Operation]) -> Iterator[Operation]:
             yield op
 
 
-def _values_read(op: Operation) -> list[Value]:
+def values_read(op: Operation) -> list[Value]:
     """Operands of the op and of what is nested in it; of a branch, whose sides stand by themselves, what it merges."""
     if op.name == BRANCH:
         return [*op.operands, *(value for side in branch_sides(op) if side for value in side[-1].operands)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from core.diagnostics import Diagnostic, Severity
 from core.ir.loops import count_ops, count_uses, main_loop, obstacle
-from core.ir.model import Loop, Module
+from core.ir.model import Loop, Module, Operation
 from core.ir.vocabulary import BRANCH
 
 _FUNCTIONS = frozenset({"tt.func", "func.func"})
@@ -84,7 +84,12 @@ def inspect_module(module: Module) -> Inspection:
 
 
 def choice_diagnostics(
-    module: Module, main: Loop | None, candidates: tuple[Loop, ...], *, reduce_branches: bool = False
+    module: Module,
+    main: Loop | None,
+    candidates: tuple[Loop, ...],
+    *,
+    reduce_branches: bool = False,
+    blocks: Collection[Loop] = (),
 ) -> tuple[Diagnostic, ...]:
     """Warnings about the choice of the main loop: there is none, it is one of several, it cannot be scheduled."""
     if main is None:
@@ -106,17 +111,27 @@ def choice_diagnostics(
                 f"choose another by its index, {', '.join(str(loop.index) for loop in candidates)}",
             )
         )
-    reason = obstacle(main, reduce_branches=reduce_branches)
+    reason = obstacle(main, reduce_branches=reduce_branches, blocks=blocks)
     if reason is not None:
         what, op = reason
         span = op.name_span
         message = f"the loop on line {place.line} cannot be scheduled: {what}"
-        reducible = op.name == BRANCH and obstacle(main, reduce_branches=True) is None
-        hint = "in a project: 'transform: {branches: reduce}' takes each branch as one op" if reducible else None
+        hint = _way_out(module, main, op, blocks)
         found.append(
             Diagnostic(Severity.WARNING, "not-schedulable", message, module.file, span.line, span.column, hint)
         )
     return tuple(found)
+
+
+def _way_out(module: Module, main: Loop, op: Operation, blocks: Collection[Loop]) -> str | None:
+    """What a project may say so that `op` is no obstacle."""
+    if op.name == BRANCH and obstacle(main, reduce_branches=True, blocks=blocks) is None:
+        return "in a project: 'transform: {branches: reduce}' takes each branch as one op"
+    inner = next((loop for loop in module.loops if loop.operation is op), None)
+    if inner is not None and inner is not main and op.block is main.body and obstacle(inner) is None:
+        entry = f"{{file: inner.yaml, loop: {inner.index}, trip_count: N}}"
+        return f"in a project: a schedule of the inner loop, {entry}, makes it one block of this one"
+    return None
 
 
 def _report(loop: Loop) -> LoopReport:

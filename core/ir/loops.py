@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from core.ir.model import Loop, Module, Operation
@@ -76,16 +76,22 @@ def count_uses(loop: Loop) -> UseCounts:
     return UseCounts(len(operands), sum(value in defined for value in operands), len(loop.operation.results))
 
 
-def obstacle(loop: Loop, *, reduce_branches: bool = False) -> tuple[str, Operation] | None:
+def obstacle(
+    loop: Loop, *, reduce_branches: bool = False, blocks: Collection[Loop] = ()
+) -> tuple[str, Operation] | None:
     """Why the loop cannot be scheduled as it is, and the op that is in the way; None if nothing is.
 
     `reduce_branches`: each `scf.if` of the body becomes one op, so only branches within branches are in the way.
+    `blocks`: loops in the body that are one op each, whatever is in them.
     """
     if loop.operation.name == "scf.while":
         return "the trip count of scf.while depends on data", loop.operation
     if len(loop.operation.regions[0].blocks) > 1:
         return "the loop's body has several blocks", loop.operation
+    hidden = {id(op) for block in blocks if block.operation.block is loop.body for op in block.operation.walk()}
     for op in inside(loop):
+        if id(op) in hidden:
+            continue
         if op.name in LOOP_OPS:
             return f"a loop is inside ({op.name}): schedule that one first", op
         if op.name in BRANCH_OPS and not (reduce_branches and op.name == BRANCH and op.block is loop.body):

@@ -22,6 +22,7 @@ _CATEGORIES = {
         "tt.dot",
         "tt.dot_scaled",
     ),
+    Category.LOOP: ("scf.for",),
     Category.REDUCE: ("tt.reduce", "tt.scan"),
     Category.MOVE: (
         "ttg.convert_layout",

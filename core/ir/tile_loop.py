@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from core.graph.model import DependenceKind, Space
 from core.ir.accesses import accesses, accumulate_flag
-from core.ir.body import Body, branch_sides
+from core.ir.body import Body, branch_sides, values_read
 from core.ir.constants import Constants
 from core.ir.memory import Flow, follow
 from core.ir.model import Loop, Module, Operation, Value
@@ -33,13 +33,14 @@ _ACCUMULATOR = 2  # position of C
 _STEADY = 4  # iterations after which a flag that starts an accumulator afresh has settled
 
 
-def tile_loop(module: Module, loop: Loop, *, reduce_branches: bool = False) -> TileLoop:
+def tile_loop(module: Module, loop: Loop, *, reduce_branches: bool = False, blocks: Collection[Loop] = ()) -> TileLoop:
     """The tile ops of an `scf.for` with their uses and orders.
 
-    `reduce_branches`: ops of both sides of each `scf.if` are there, and `branches` says which. Raises InputError with
+    `reduce_branches`: ops of both sides of each `scf.if` are there, and `branches` says which.
+    `blocks`: loops of the body that are a tile op each, which knows nothing of their cost. Raises InputError with
     the line if the loop is of another kind or has (other) control flow in its body.
     """
-    return _Builder(Body(module, loop, reduce_branches=reduce_branches)).build()
+    return _Builder(Body(module, loop, reduce_branches=reduce_branches, blocks=blocks)).build()
 
 
 class _Builder:
@@ -124,6 +125,8 @@ class _Builder:
                 if multiply is None or value.producer is not multiply:
                     operands += self._operands(operation, position, value)
         operands += self._conditions(op)
+        if category_of(op) is Category.LOOP:
+            operands += self._read_inside(op)
         landings = [user for result in op.results for user in body.users.get(result, ()) if is_landing(body, user)]
         multiplied = operand_tiles(body, multiply) if multiply is not None else ()
         tile_op = TileOp(
@@ -163,6 +166,25 @@ class _Builder:
                 yield Operand(source, origin.distance, role, along)
             elif role is not Role.ADDRESS:
                 yield from self._kept_in_registers(self._ids[op], origin, axes)
+
+    def _read_inside(self, loop: Operation) -> Iterator[Operand]:
+        """What the body of an inner loop takes from outside it, besides its operands."""
+        blocks = [block for nested in loop.walk() for region in nested.regions for block in region.blocks]
+        inside = {result for block in blocks for nested in block.operations for result in nested.results}
+        inside |= {argument for block in blocks for argument in block.arguments}
+        for value in dict.fromkeys(values_read(loop)):
+            if value in inside or value in loop.operands:
+                continue
+            if self._body.is_buffer(value):
+                for flow in self._flows.get((loop, value), ()):
+                    role = Role.ACCUMULATOR if flow.update else Role.DATA
+                    yield Operand(self._ids[flow.writer], flow.distance, role)
+                continue
+            role = Role.ADDRESS if self._body.tile(value) is None else Role.DATA
+            for origin in self._origins.of(value, as_address=role is Role.ADDRESS):
+                if origin.operation is not None:
+                    source = self._reads.get(origin.operation, self._ids[origin.operation])
+                    yield Operand(source, origin.distance, role)
 
     def _conditions(self, op: Operation) -> Iterator[Operand]:
         """What decides whether the op runs at all."""

@@ -39,12 +39,22 @@ def result_buffer(body: Body, op: Operation) -> Value | None:
         return op.results[0]
     if op.name in TENSOR_CORE_5:
         return op.operands[2]
+    if category_of(op) is Category.LOOP:
+        in_registers = any(body.tile(result) for result in op.results)
+        return None if in_registers else filled_buffer(op)
     if op.name in _TARGET_POSITION:
         return op.operands[_TARGET_POSITION[op.name]]
     if category_of(op) is Category.LOAD and not any(_register_tile(body, result) for result in op.results):
         buffers = [operand for operand in op.operands if body.is_buffer(operand) and body.tile(operand) is not None]
         return buffers[0] if buffers else None
     return None
+
+
+def filled_buffer(loop: Operation) -> Value | None:
+    """The buffer of tensor memory from outside an inner loop that its matrix ops accumulate in."""
+    inside = {result for nested in loop.walk() for result in nested.results}
+    matrix = (op for op in loop.walk() if op.name in TENSOR_CORE_5)
+    return next((op.operands[2] for op in matrix if op.operands[2] not in inside), None)
 
 
 def lands_in_shared_memory(body: Body, op: Operation) -> bool:

@@ -17,7 +17,7 @@ class Category(Enum):
 
     MOVE: between layouts and memories (`tmem_load`, `local_store`, `convert_layout` with an exchange). EFFECT: stores,
     atomics and barriers. INVARIANT: no op of the text but a tile from before the loop that a reader keeps in registers
-    or in tensor memory. OPAQUE: an op that is not known here.
+    or in tensor memory. LOOP: a loop inside that is one block of this one. OPAQUE: an op that is not known here.
     """
 
     LOAD = "load"
@@ -27,6 +27,7 @@ class Category(Enum):
     MOVE = "move"
     EFFECT = "effect"
     INVARIANT = "invariant"
+    LOOP = "loop"
     OPAQUE = "opaque"
 
 

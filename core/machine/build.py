@@ -18,6 +18,10 @@ PIECE_COLUMNS = 32
 """Columns of a rescale's pieces: its register values count no more, one register a column for 32-bit elements."""
 
 
+_WITHOUT_COST = (Category.INVARIANT, Category.LOOP)
+"""No rule says what these cost: nothing, and what the schedule of the inner loop says."""
+
+
 class Override(Protocol):
     """Costs that replace those of the machine (cycles; None: the machine's)."""
 
@@ -68,7 +72,7 @@ def build_graph(
     warps: dict[str, int] = {}
     sources: dict[str, CostSource] = {}
     for op in tiles.ops.values():
-        rule = None if op.category is Category.INVARIANT else find_rule(machine, op)
+        rule = None if op.category in _WITHOUT_COST else find_rule(machine, op)
         if stay and rule is not None and op.category is Category.LOAD and op.space is Space.REGISTERS:
             rule = replace(rule, asynchronous=True, blocking=True, variable_latency=False)
         warps[op.id] = _warps(rule, groups)
@@ -169,7 +173,7 @@ def _warnings(tiles: TileLoop, machine: Machine, costs: Mapping[str, OpCost]) ->
             message = (
                 f"{op.kind}: machine '{machine.name}' has no rate for {cost.unknown_element}; its unit counts 0 cycles"
             )
-        elif cost.rule is None and op.category is not Category.INVARIANT:
+        elif cost.rule is None and op.category not in _WITHOUT_COST:
             message = f"{op.kind}: machine '{machine.name}' has no cost rule for it; it counts 0 cycles"
         elif op.category is Category.OPAQUE:
             message = f"{op.kind}: nothing is known of this op but its operands and results; its cost is a guess"

@@ -89,6 +89,8 @@ def _entry_document(entry: ScheduleEntry, folder: Path) -> str | dict[str, Any]:
         document["groups"] = [_group_document(group) for group in entry.groups]
     if entry.loop is not None:
         document["loop"] = entry.loop
+    if entry.trip_count is not None:
+        document["trip_count"] = entry.trip_count
     if entry.transform is not None:
         document["transform"] = _transform_document(entry.transform) or {"fuse": Fuse.AUTO.value}
     return document if len(document) > 1 else document["file"]

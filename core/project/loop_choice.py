@@ -28,11 +28,22 @@ def choose_loop(project: Project, module: Module) -> tuple[Loop, tuple[Diagnosti
             message = f"loop {loop.index} (line {line}) is not in the function '{project.input.function}'"
             raise InputError(project.diagnostic(Severity.ERROR, "wrong-function", message, ("input", "function")))
     reduce_branches = project.transform.branches is Branches.REDUCE
-    found = choice_diagnostics(module, loop, candidates, reduce_branches=reduce_branches)
+    blocks = block_loops(project, module, loop).values() if loop is not None else ()
+    found = choice_diagnostics(module, loop, candidates, reduce_branches=reduce_branches, blocks=tuple(blocks))
     obstacles = [replace(d, severity=Severity.ERROR) for d in found if d.code != "several-loops"]
     if loop is None or obstacles:
         raise InputError(obstacles)
     return loop, found
+
+
+def block_loops(project: Project, module: Module, loop: Loop) -> dict[str, Loop]:
+    """By their schedules in the project, the loops in the loop's body that are one block of it."""
+    inner = {name: entry.loop for name, entry in project.schedules.items() if entry.trip_count is not None}
+    return {
+        name: module.loops[index]
+        for name, index in inner.items()
+        if index is not None and index < len(module.loops) and module.loops[index].operation.block is loop.body
+    }
 
 
 def _numbered(project: Project, module: Module, index: int) -> Loop:

@@ -79,12 +79,14 @@ class Override:
 @dataclass(frozen=True, slots=True)
 class ScheduleEntry:
     """A named schedule: its file, and the loop, the groups and the transform it was made with where those are not the
-    project's. Entries of several loops are the schedules of one kernel."""
+    project's. Entries of several loops are the schedules of one kernel. `trip_count`: how many iterations are assumed
+    of a loop that is one block of the loop around it."""
 
     file: Path
     groups: tuple[GroupKind, ...] | None = None
     transform: Transform | None = None
     loop: int | None = None
+    trip_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,10 @@ from core.machine.build import BuiltGraph, CostSource, build_graph
 from core.machine.load import find_machine, machine_names
 from core.machine.model import Machine
 from core.project.defaults import MACHINES, default_groups
-from core.project.loop_choice import choose_loop
+from core.project.loop_choice import block_loops, choose_loop
 from core.project.model import Branches, Fuse, InputKind, Project
+from core.project.nested import inner_schedule, with_block
+from core.schedule.model import Schedule
 from core.schedule.variations import with_costs
 
 
@@ -47,13 +49,18 @@ class OpenProject:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def open_project(project: Project, vary: Callable[[Machine], Machine] = lambda machine: machine) -> OpenProject:
+def open_project(
+    project: Project,
+    vary: Callable[[Machine], Machine] = lambda machine: machine,
+    inner: Mapping[str, Schedule] | None = None,
+) -> OpenProject:
     """Reads the input and builds the graph of the project's own groups and transform (`Project.for_schedule`).
 
     `vary` gives another machine in the place of the project's; it is not called for a graph file, whose ops have their
-    costs already. Raises InputError if a file is bad or missing, or if there is nothing to schedule.
+    costs already. `inner`: schedules, by name, of loops inside, in the place of the project's files. Raises InputError
+    if a file is bad or missing, or if there is nothing to schedule.
     """
-    return _open_graph(project) if project.input.kind is InputKind.GRAPH else _open_ttgir(project, vary)
+    return _open_graph(project) if project.input.kind is InputKind.GRAPH else _open_ttgir(project, vary, inner or {})
 
 
 def _open_graph(project: Project) -> OpenProject:
@@ -69,18 +76,23 @@ def _open_graph(project: Project) -> OpenProject:
     return OpenProject(project, graph, machine=machine, diagnostics=tuple(_lost(project, graph, graph)))
 
 
-def _open_ttgir(project: Project, vary: Callable[[Machine], Machine]) -> OpenProject:
+def _open_ttgir(project: Project, vary: Callable[[Machine], Machine], inner: Mapping[str, Schedule]) -> OpenProject:
     module = load_module(_existing(project))
     loop, notes = choose_loop(project, module)
     machine = vary(_machine(project, module.target))
-    tiles = _tiles(project, module, loop)
+    blocks = block_loops(project, module, loop)
+    tiles = _tiles(project, module, loop, tuple(blocks.values()))
     built = _build(project, tiles, machine)
     reduction = _reduced(tiles, built.graph) if tiles.branches else None
     graph = built.graph if reduction is None else reduction.graph
     lost = _lost(project, built.graph, graph)
     notes = (*module.diagnostics, *notes, *_target_notes(project, module, machine), *built.diagnostics, *lost)
     graph = replace(graph, pins=_matching_pins(project, graph))
+    for name, block in blocks.items():
+        opened = open_project(project.for_schedule(name), vary)
+        graph = with_block(graph, tiles, block, opened, inner_schedule(project, name, opened, inner))
     fusion = reduction
+    notes = (*notes, *_reduction_notes(project, reduction))
     if project.transform.fuse is Fuse.AUTO and len(graph.ops) >= AUTOMATIC_FROM:
         fusion = fuse(graph)
         graph = fusion.graph
@@ -90,9 +102,10 @@ def _open_ttgir(project: Project, vary: Callable[[Machine], Machine]) -> OpenPro
     return OpenProject(project, graph, module, loop, tiles, machine, built.sources, fusion, notes)
 
 
-def _tiles(project: Project, module: Module, loop: Loop) -> TileLoop:
+def _tiles(project: Project, module: Module, loop: Loop, blocks: Sequence[Loop]) -> TileLoop:
     split = project.transform.subtile
-    tiles = tile_loop(module, loop, reduce_branches=project.transform.branches is Branches.REDUCE)
+    reduce_branches = project.transform.branches is Branches.REDUCE
+    tiles = tile_loop(module, loop, reduce_branches=reduce_branches, blocks=blocks)
     return tiles if split is None else subtile(tiles, split.axis, split.parts, split.ops)
 
 
@@ -124,6 +137,13 @@ def _fusion_notes(project: Project, fusion: Fusion) -> Iterator[Diagnostic]:
         message = f"{parts} small ops are fused into {len(fusion.blocks)} blocks; what is proved holds with them fused"
         hint = "to schedule each op by itself: transform: {fuse: 'off'}"
         yield project.diagnostic(Severity.NOTE, "fused", message, ("transform",), hint=hint)
+
+
+def _reduction_notes(project: Project, reduction: Fusion | None) -> Iterator[Diagnostic]:
+    if reduction is not None and reduction.blocks:
+        branches = ", ".join(reduction.blocks)
+        message = f"each branch is one op ({branches}); what is proved holds for schedules that keep it together"
+        yield project.diagnostic(Severity.NOTE, "reduced", message, ("transform", "branches"))
 
 
 def _target_notes(project: Project, module: Module, machine: Machine) -> Iterator[Diagnostic]:

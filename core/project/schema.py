@@ -80,6 +80,7 @@ class _Entry(_Model):
     groups: Annotated[list[GroupSection], Field(min_length=1)] | None = None
     transform: _Transform | None = None
     loop: Count | None = None
+    trip_count: PositiveCount | None = None
 
 
 def _entry_form(written: object) -> str:
@@ -166,9 +167,10 @@ def _check_graph_input(source: YamlSource, model: ProjectDocument) -> None:
         if getattr(model.input, key) is not None:
             raise source.error("bad-value", f"input: '{key}' goes with 'ttgir'", ("input", key), of_key=True)
     for name, entry in model.schedules.items():
-        if not isinstance(entry, str) and entry.loop is not None:
-            path = ("schedules", name, "loop")
-            raise source.error("bad-value", f"schedules: {name}: 'loop' goes with 'ttgir'", path, of_key=True)
+        for key in ("loop", "trip_count"):
+            if not isinstance(entry, str) and getattr(entry, key) is not None:
+                message = f"schedules: {name}: '{key}' goes with 'ttgir'"
+                raise source.error("bad-value", message, ("schedules", name, key), of_key=True)
     if "transform" in model.model_fields_set:
         raise source.error("bad-value", "'transform' needs a TTGIR input", ("transform",), of_key=True)
 
@@ -211,7 +213,7 @@ def _entry(model: str | _Entry, folder: Path) -> ScheduleEntry:
     if isinstance(model, str):
         return ScheduleEntry(_absolute(model, folder))
     transform = model.transform.value() if model.transform else None
-    return ScheduleEntry(_absolute(model.file, folder), _groups(model.groups), transform, model.loop)
+    return ScheduleEntry(_absolute(model.file, folder), _groups(model.groups), transform, model.loop, model.trip_count)
 
 
 def _absolute(written: str, folder: Path) -> Path:

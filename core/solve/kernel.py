@@ -56,6 +56,35 @@ def solve_kernel(graphs: Mapping[str, Graph], options: SolveOptions, solver: Sol
     return replace(again, register_limit=limit)
 
 
+def solve_nest(
+    inner: Mapping[str, Graph],
+    compose: Callable[[Mapping[str, Schedule]], Mapping[str, Graph]],
+    options: SolveOptions,
+    solver: Solver,
+) -> tuple[Mapping[str, Graph], KernelResult]:
+    """Inner loops first, then those around them: `compose` makes their graphs of the inner loops' schedules.
+
+    With the graphs of all loops that were solved; an outer loop is not where an inner one has no schedule.
+    """
+    below = solve_kernel(inner, options, solver)
+    schedules = {loop: result.schedule for loop, result in below.results.items() if result.schedule is not None}
+    if below.faults or len(schedules) < len(inner):
+        return inner, below
+    graphs = {**inner, **compose(schedules)}
+    results = dict(below.results)
+    for loop in (name for name in graphs if name not in inner):
+        results[loop] = solver(graphs[loop], options)
+        outer = results[loop].schedule
+        if outer is not None:
+            schedules[loop] = outer
+    if len(schedules) < len(graphs):
+        return graphs, KernelResult(results, register_limit=below.register_limit)
+    granted = with_common_groups(schedules)
+    results = {loop: replace(result, schedule=granted[loop]) for loop, result in results.items()}
+    faults = (*kernel_faults(graphs, granted), *_own_faults(graphs, granted))
+    return graphs, KernelResult(results, faults, below.register_limit)
+
+
 def _together(graphs: Mapping[str, Graph], results: Mapping[str, SolveResult]) -> KernelResult:
     found = {loop: result.schedule for loop, result in results.items() if result.schedule is not None}
     if len(found) < len(results):

@@ -50,6 +50,7 @@ def test_each_branch_is_one_op_that_waits_for_its_condition(tmp_path: Path) -> N
     assert [part.op.id for part in project.fusion.blocks["if.0"]] == [
         *("load.1", "load.2", "warp_group_dot.0", "mulf.0")
     ]
+    assert [note.code for note in project.diagnostics] == ["reduced"]
     assert set(project.fusion.original.ops) == {"load.0", "load.1", "load.2", "warp_group_dot.0", "mulf.0"}
 
 
@@ -62,7 +63,7 @@ def test_a_branch_of_scalars_costs_nothing_and_a_value_may_pass_by(tmp_path: Pat
 
 
 def test_no_sub_tiles_of_branches(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="branches cannot be split"):
+    with pytest.raises(InputError, match="cannot be split"):
         opened(tmp_path, SKIP, "{branches: reduce, subtile: {axis: m, parts: 2}}")
 
 
