@@ -16,7 +16,8 @@ def interchangeable_with(graph: Graph, root: str) -> list[str]:
     Found by colour refinement with the pair singled out on both sides; a swap that this does not determine is left
     out, which only makes symmetry breaking weaker. Ops with a pin are swapped with nothing.
     """
-    alike = [name for name in graph.ops if name != root and _same_op(graph, name, root)]
+    colours = _refine(graph, {})
+    alike = [name for name in graph.ops if name != root and colours[name] == colours[root]]
     return [name for name in alike if _swap(graph, root, name)]
 
 
@@ -49,6 +50,8 @@ def _edges(graph: Graph) -> list[tuple[str, str, Hashable]]:
 
 def _swap(graph: Graph, a: str, b: str) -> bool:
     """Whether an automorphism swaps a and b."""
+    if _preserves(graph, {**{name: name for name in graph.ops}, a: b, b: a}):
+        return True
     singled: list[tuple[str, str]] = [(a, b), (b, a)]
     while True:
         left = _refine(graph, {one: i for i, (one, _) in enumerate(singled)})
