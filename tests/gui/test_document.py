@@ -117,6 +117,14 @@ def test_undo_does_not_undo_a_save(document: Document, tmp_path: Path) -> None:
     assert document.modified
 
 
+def test_views_never_see_a_selection_of_another_graph(document: Document) -> None:
+    seen: list[frozenset[str]] = []
+    document.changed.connect(lambda _: seen.append(document.selection))
+    document.select(frozenset({"a"}))
+    document.close()
+    assert seen == [frozenset()]
+
+
 def test_selection_holds_known_ops_only(document: Document) -> None:
     seen: list[frozenset[str]] = []
     document.selection_changed.connect(seen.append)

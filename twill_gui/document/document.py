@@ -114,7 +114,7 @@ class Document(QObject):
 
     def select(self, ops: frozenset[str]) -> None:
         """Selects the ops of the graph shown; unknown ids are left out."""
-        known = frozenset(op for op in ops if self.graph and op in self.graph.ops)
+        known = self._known(ops)
         if known != self._selection:
             self._selection = known
             self.selection_changed.emit(known)
@@ -126,6 +126,9 @@ class Document(QObject):
         state = state.at(self._location)
         self._set_state(state, difference(self._state, state))
 
+    def _known(self, ops: frozenset[str]) -> frozenset[str]:
+        return frozenset(op for op in ops if self.graph and op in self.graph.ops)
+
     def _set_state(self, state: ProjectState | None, change: Change) -> None:
         self._state = state
         self._revision += 1
@@ -133,8 +136,10 @@ class Document(QObject):
             self._judge = Judge(self.graph) if self.graph else None
             self._bounds = bounds(self.graph) if self.graph else None
         self._report = self._judge.check(self.schedule) if self._judge and self.schedule else None
-        self.changed.emit(change)
-        self.select(self._selection)
+        before, self._selection = self._selection, self._known(self._selection)
+        self.changed.emit(change)  # views ask for the selection: it never holds an op of the graph before
+        if self._selection != before:
+            self.selection_changed.emit(self._selection)
 
 
 class _Edit(QUndoCommand):
