@@ -54,8 +54,9 @@ class Registers:
         return 0 if candidate.variable_latency else self._problem.graph.machine.registers.overhead
 
     def _starts_a_range(self, op: str) -> bool:
+        queue = self._problem.graph.ops[op].queue  # a reader that is delayed keeps its copy for so long
         return op in self._values or any(
-            d.target == op and d.release and self._grouping.crossing(d) is not None
+            d.target == op and (d.release or queue) and self._grouping.crossing(d) is not None
             for value in self._values
             for d in self._problem.readers[value]
         )
