@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from core.commands.answers import table
 from core.commands.graph import bounds_text
 from core.graph.model import Graph
-from core.project.record import level_document, trail_document
+from core.project.record import level_document, paper_document, trail_document
 from core.schedule.bounds import bounds
 from core.schedule.check import check
 from core.schedule.index import GraphIndex
 from core.schedule.metrics import length, stages, used_groups
 from core.schedule.model import Schedule
+from core.schedule.report import Family
 from core.schedule.write import schedule_document
-from core.solve.events import SolveResult, Status
+from core.solve.events import PaperAnswer, SolveResult, Status
 
 
 def solution_document(graph: Graph, result: SolveResult) -> dict[str, Any]:
@@ -35,6 +37,8 @@ def solution_document(graph: Graph, result: SolveResult) -> dict[str, Any]:
     }
     if result.schedules:
         document["schedules"] = [schedule_document(other) for other in result.schedules]
+    if result.paper is not None:
+        document["paper"] = paper_document(result.paper)
     return document
 
 
@@ -60,6 +64,8 @@ def solution_text(graph: Graph, result: SolveResult, file: Path | None) -> str:
         rows = [[e.ii, e.verdict.value, e.by, e.confirmed_by or "-", f"{e.seconds:.2f}"] for e in result.trail]
         lines.append(table(("II", "verdict", "by", "confirmed by", "seconds"), rows))
     lines.append(bounds_text(bounds(graph)))
+    if result.paper is not None:
+        lines += _paper_lines(result.paper)
     if result.levels:
         rows = [
             [level.name.value, level.value, level.bound, "yes" if level.proved else "no"] for level in result.levels
@@ -74,6 +80,25 @@ def solution_text(graph: Graph, result: SolveResult, file: Path | None) -> str:
         if file is not None:
             lines.append(f"written: {file.as_posix()}")
     return "\n".join(lines)
+
+
+def _paper_lines(answer: PaperAnswer) -> list[str]:
+    lines = [f"the paper's model, in cycles of its own of {answer.unit:.4g} cycles each: {answer.verdict.value}"]
+    if answer.attempts:
+        rows = [[a.ii, a.length, a.verdict.value, f"{a.seconds:.2f}"] for a in answer.attempts]
+        lines.append(table(("II", "L", "verdict", "seconds"), rows))
+    if answer.schedule is not None:
+        lines.append(f"the judge on its schedule: {_broken(answer.violations)}")
+        raw = "contradict each other" if answer.raw_ii is None else f"reach II {answer.raw_ii}"
+        verdict = "" if answer.raw_ii is None else f": {_broken(answer.raw_violations)}"
+        lines.append(f"in cycles of the loop its groups and orders {raw}{verdict}")
+    return lines
+
+
+def _broken(violations: Mapping[Family, int]) -> str:
+    if not violations:
+        return "legal"
+    return "not legal, " + ", ".join(f"{family.value} {count}" for family, count in violations.items())
 
 
 def _headline(graph: Graph, result: SolveResult) -> str:

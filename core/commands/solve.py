@@ -24,7 +24,7 @@ from core.project.record import save_solution
 from core.schedule.model import Schedule
 from core.schedule.report import Family
 from core.schedule.variations import REMOVABLE, with_group_counts, with_register_limit, without_family
-from core.solve.events import Event, Level, LevelProved, SolveOptions, SolveResult, Status, Step
+from core.solve.events import Event, Level, LevelProved, Progress, SolveOptions, SolveResult, Status, Step
 
 _CODES = {
     Status.OPTIMAL: ExitCode.ANSWERED,
@@ -117,6 +117,8 @@ def _tell(event: Event) -> None:
     elif isinstance(event, LevelProved):
         level = event.level
         print(f"  {level.name.value}: {level.value}, {event.seconds:.1f} s", file=sys.stderr)
+    elif isinstance(event, Progress):
+        print(f"  {event.message}, {event.seconds:.1f} s", file=sys.stderr)
 
 
 def _varied(graph: Graph, arguments: argparse.Namespace, families: list[Family]) -> Graph:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from core.commands.answers import UsageError
 from core.project.model import Project
-from core.solve.events import Level, SolveOptions
+from core.solve.events import Level, ModelName, SolveOptions
 
 
 def read_objective(arguments: argparse.Namespace) -> tuple[Level, ...] | None:
@@ -18,6 +18,7 @@ def read_objective(arguments: argparse.Namespace) -> tuple[Level, ...] | None:
 def solve_options(project: Project, arguments: argparse.Namespace, objective: tuple[Level, ...] | None) -> SolveOptions:
     """The project's options with those given on the command line in their place."""
     given = {
+        "model": None if arguments.model is None else ModelName(arguments.model),
         "objective": objective,
         "ii": arguments.ii,
         "max_ii": arguments.max_ii,

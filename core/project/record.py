@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from core.files import write_atomically
+from core.graph.write import graph_document
 from core.schedule.model import Schedule
-from core.schedule.write import dump_schedule
-from core.solve.events import LevelResult, SolveOptions, SolveResult, TrailEntry
+from core.schedule.report import Family
+from core.schedule.write import dump_schedule, schedule_document
+from core.solve.events import LevelResult, PaperAnswer, SolveOptions, SolveResult, TrailEntry
 from core.yaml_edit import format_yaml
 
 SCHEMA = "twill.record/1"
@@ -50,6 +52,7 @@ def record_file(schedule: Path) -> Path:
 
 def record_document(result: SolveResult, options: SolveOptions, schedule: str) -> dict[str, Any]:
     """The record as plain data; `schedule` is the name of the schedule file. Seconds are wall-clock."""
+    paper = {} if result.paper is None else {"paper": paper_document(result.paper)}
     return {
         "schema": SCHEMA,
         "schedule": schedule,
@@ -71,6 +74,7 @@ def record_document(result: SolveResult, options: SolveOptions, schedule: str) -
         "versions": {name: _version(name) for name in ("twill-explorer", "ortools", "z3-solver")}
         | {"python": platform.python_version()},
         "computer": {"system": platform.system(), "processor": processor(), "cores": os.cpu_count()},
+        **paper,
     }
 
 
@@ -90,6 +94,31 @@ def level_document(level: LevelResult) -> dict[str, Any]:
     """One objective as the command line's `levels` and the record say it; `bytes` only for hand-offs."""
     document = {"name": level.name.value, "value": level.value, "bound": level.bound, "proved": level.proved}
     return document if level.detail is None else {**document, "bytes": level.detail}
+
+
+def paper_document(answer: PaperAnswer) -> dict[str, Any]:
+    """The paper's own answer as the command line and the record say it: cycles are its normalised ones, `unit` is what
+    one of them is worth in the loop's. `in_cycles_of_the_loop`: its groups and orders there."""
+    raw = None
+    if answer.raw_ii is not None:
+        raw = {"ii": answer.raw_ii, "violations": _by_family(answer.raw_violations)}
+    return {
+        "verdict": answer.verdict.value,
+        "unit": round(answer.unit, 3),
+        "normalisation_error": answer.error,
+        "attempts": [
+            {"ii": a.ii, "length": a.length, "verdict": a.verdict.value, "seconds": round(a.seconds, 3)}
+            for a in answer.attempts
+        ],
+        "violations": _by_family(answer.violations),
+        "in_cycles_of_the_loop": raw,
+        "schedule": None if answer.schedule is None else schedule_document(answer.schedule),
+        "graph": graph_document(answer.graph),
+    }
+
+
+def _by_family(violations: Mapping[Family, int]) -> dict[str, int]:
+    return {family.value: count for family, count in violations.items()}
 
 
 def processor() -> str:

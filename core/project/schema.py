@@ -59,7 +59,7 @@ class _Override(_Model):
 
 
 class _Solve(_Model):
-    model: Literal["exact"] = "exact"
+    model: Literal["exact", "paper"] = "exact"
     objective: Annotated[list[ObjectiveName], Field(min_length=1)] = [level.value for level in Level]
     max_ii: PositiveCount | None = None
     limit_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 300.0

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
+from core.graph.model import Graph
 from core.schedule.model import Schedule
+from core.schedule.report import Family
 
 
 class Status(Enum):
@@ -81,8 +84,41 @@ class LevelResult:
 
 
 @dataclass(frozen=True, slots=True)
+class PaperAttempt:
+    """One call of z3 in the paper's search: (II, L) in its own cycles, the verdict, and the seconds that encoding and
+    solving took."""
+
+    ii: int
+    length: int
+    verdict: Verdict
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class PaperAnswer:
+    """What the paper's own model says, in its own, normalised cycles, each worth `unit` cycles of the graph.
+
+    `verdict` is on its own system: INFEASIBLE means no II within the depths of pipeline that its search tries, which
+    proves nothing of the loop. `graph` is the normalised one, `error` the F of the normalisation. FEASIBLE has a
+    `schedule` of that graph, what the judge finds wrong with it, and the II that its groups and orders reach in cycles
+    of the loop itself (None: they contradict each other there), with what the judge finds wrong then.
+    """
+
+    verdict: Verdict
+    graph: Graph
+    unit: float
+    error: int
+    attempts: tuple[PaperAttempt, ...]
+    schedule: Schedule | None = None
+    violations: Mapping[Family, int] = field(default_factory=dict[Family, int])
+    raw_ii: int | None = None
+    raw_violations: Mapping[Family, int] = field(default_factory=dict[Family, int])
+
+
+@dataclass(frozen=True, slots=True)
 class SolveResult:
-    """The answer. `schedule` has passed the judge; `schedules` holds further optima if they were asked for."""
+    """The answer. `schedule` has passed the judge; `schedules` holds further optima if they were asked for; `paper`
+    what the paper's model says in its own cycles, if it was asked."""
 
     status: Status
     ii: int | None
@@ -92,6 +128,7 @@ class SolveResult:
     seconds: float
     schedule: Schedule | None
     schedules: tuple[Schedule, ...] = ()
+    paper: PaperAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The exact solver's front: least II with proof, then the lexicographic levels."""
+"""The solvers' front. The exact one: least II with proof, then the lexicographic levels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from core.graph.model import Graph
 from core.solve.decide import Decider
 from core.solve.engine import Budget
-from core.solve.events import Done, Event, Level, LevelResult, SolveOptions, SolveResult
+from core.solve.events import Done, Event, Level, LevelResult, ModelName, SolveOptions, SolveResult
 from core.solve.levels import Levels
 from core.solve.problem import make_problem
 from core.solve.search import Search
@@ -20,13 +20,18 @@ def solve(
     emit: Callable[[Event], None] | None = None,
     stopped: Callable[[], bool] | None = None,
 ) -> SolveResult:
-    """Solves the graph within the options' limits. `emit` gets every event, `stopped` is asked now and then.
+    """Solves the graph with the options' model, within their limits. `emit` gets every event, `stopped` is asked now
+    and then.
 
     The same graph, options and versions give the same schedule unless the clock ends the search. Raises
     KeyboardInterrupt as it comes, and RuntimeError if the judge refuses a schedule (an internal error).
     """
-    emit = emit or _ignore
-    budget = Budget(options.limit_s, stopped or _never)
+    emit, stopped = emit or _ignore, stopped or _never
+    if options.model is ModelName.PAPER:
+        from core.solve.paper.solve import solve_paper
+
+        return solve_paper(graph, options, emit, stopped)
+    budget = Budget(options.limit_s, stopped)
     decider = Decider(make_problem(graph), budget, options.seed)
     search = Search(decider, options, emit)
     search.run()

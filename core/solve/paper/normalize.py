@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 from core.graph.model import Graph, Op
+from core.solve.engine import Budget
+from core.solve.events import Verdict
+from core.solve.paper.costs import busy_cycles
+from core.solve.paper.program import run_program, scip
 
 DEFAULT_SUM = 300
 
@@ -15,53 +20,62 @@ DEFAULT_SUM = 300
 @dataclass(frozen=True, slots=True)
 class Normalization:
     """`table` maps each op cost of the graph to its small one; `error` is F, the largest |C_i * C'_j - C_j * C'_i|;
-    `scale` is sum C' / sum C."""
+    `scale` is sum C' / sum C, small cycles a raw one."""
 
     table: dict[int, int]
-    error: float
+    error: int
     scale: float
 
     def cycles(self, raw: int) -> int:
-        """A number of cycles in small units: an op cost by the table, any other by the scale (1 at least, unless 0)."""
-        if raw in self.table:
-            return self.table[raw]
-        return max(1, round(raw * self.scale)) if raw else 0
+        """A number of cycles in small ones: an op cost by the table, any other by the scale, rounded."""
+        return self.table.get(raw, round(raw * self.scale))
 
     def apply(self, graph: Graph) -> Graph:
         """The graph with every number of cycles replaced."""
-        ops = {
-            name: replace(
-                op,
-                blocks=tuple(
-                    replace(b, offset=self.cycles(b.offset), duration=self.cycles(b.duration)) for b in op.blocks
-                ),
-                issue_cycles=self.cycles(op.issue_cycles),
-                latency=self.cycles(op.latency),
-                hand_off_cycles=self.cycles(op.hand_off_cycles),
-            )
-            for name, op in graph.ops.items()
-        }
+        ops = {name: self._op(op) for name, op in graph.ops.items()}
         dependences = tuple(
             replace(d, latency=self.cycles(d.latency), release=self.cycles(d.release)) for d in graph.dependences
         )
-        return replace(graph, ops=ops, dependences=dependences)
+        pins = {
+            name: pin if pin.start is None else replace(pin, start=self.cycles(pin.start))
+            for name, pin in graph.pins.items()
+        }
+        return replace(graph, ops=ops, dependences=dependences, pins=pins)
+
+    def _op(self, op: Op) -> Op:
+        # Blocks are scaled within the op, by their begin and end: those that touch still do, and none overlap.
+        cost = busy_cycles(op)
+        blocks = tuple(
+            replace(block, offset=begin, duration=self._within(cost, block.offset + block.duration) - begin)
+            for block in op.blocks
+            for begin in [self._within(cost, block.offset)]
+        )
+        return replace(
+            op,
+            blocks=blocks,
+            issue_cycles=self.cycles(op.issue_cycles),
+            latency=self.cycles(op.latency),
+            hand_off_cycles=self.cycles(op.hand_off_cycles),
+            queue=self.cycles(op.queue),
+        )
+
+    def _within(self, cost: int, cycle: int) -> int:
+        return round(cycle * self.table[cost] / cost) if cost else 0
 
 
-def op_cost(op: Op) -> int:
-    """The paper has one cost an op: the end of its last reservation, or its issue time if it uses no unit."""
-    return max((block.offset + block.duration for block in op.blocks), default=op.issue_cycles)
+def normalize(graph: Graph, total: int, budget: Budget) -> Normalization | None:
+    """Minimises F subject to |C_i * C'_j - C_j * C'_i| <= F and 1 <= sum of C' <= `total`, one C an op; None if the
+    budget is spent first.
 
-
-def normalize(graph: Graph, total: int = DEFAULT_SUM, limit_s: float = 60.0) -> Normalization:
-    """Minimises F subject to |C_i * C'_j - C_j * C'_i| <= F and 1 <= sum of C' <= `total`, one C an op (with SCIP).
-
-    The graph has more numbers than the ops' costs (latencies, issue and hand-off cycles): those are scaled alike and
-    rounded. Raises RuntimeError if SCIP does not finish within `limit_s`.
+    Of solutions that are equal in F the paper names none; here it is the finest, divided by what its numbers have in
+    common. Costs that fit the sum already stay. The graph has more numbers than the ops' costs (latencies, issue and
+    hand-off cycles): they are scaled alike and rounded.
     """
-    from ortools.linear_solver import pywraplp
-
-    counts = Counter(cost for cost in map(op_cost, graph.ops.values()) if cost)
-    solver = pywraplp.Solver.CreateSolver("SCIP")
+    counts = Counter(cost for cost in map(busy_cycles, graph.ops.values()) if cost)
+    raw = sum(cost * count for cost, count in counts.items())
+    if raw <= total:
+        return Normalization({cost: cost for cost in counts}, 0, 1.0)
+    solver = scip()
     error = solver.NumVar(0, solver.infinity(), "F")
     small = {cost: solver.IntVar(0, total, f"C'{cost}") for cost in sorted(counts)}
     for first, second in combinations(small, 2):
@@ -72,9 +86,14 @@ def normalize(graph: Graph, total: int = DEFAULT_SUM, limit_s: float = 60.0) -> 
     solver.Add(weighted >= 1)
     solver.Add(weighted <= total)
     solver.Minimize(error)
-    solver.SetTimeLimit(int(limit_s * 1000))
-    if solver.Solve() != pywraplp.Solver.OPTIMAL:
-        raise RuntimeError("SCIP did not finish the cost normalisation within its limit")
-    table = {cost: round(variable.solution_value()) for cost, variable in small.items()}
-    scale = sum(counts[cost] * value for cost, value in table.items()) / sum(c * n for c, n in counts.items())
-    return Normalization(table, error.solution_value(), scale)
+    if run_program(solver, budget) is not Verdict.FEASIBLE:
+        return None
+    least = round(error.solution_value())
+    solver.Add(error <= least + 0.5)
+    solver.Maximize(weighted)
+    if run_program(solver, budget) is not Verdict.FEASIBLE:
+        return None
+    values = {cost: round(variable.solution_value()) for cost, variable in small.items()}
+    common = math.gcd(*values.values())
+    table = {cost: value // common for cost, value in values.items()}
+    return Normalization(table, least, sum(counts[cost] * value for cost, value in table.items()) / raw)

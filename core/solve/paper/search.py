@@ -1,4 +1,3 @@
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 """The paper's search: over II, and for each II over L within the same number of copies ceil(L / II).
 
 Gap: a deeper pipeline at the same II (more copies) is never tried; the counterexample with a hand-off of one cycle
@@ -7,102 +6,63 @@ gets II 3 where II 1 is legal.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from core.graph.model import Graph
 from core.schedule.bounds import bounds
-from core.solve.events import Verdict
-from core.solve.paper.modulo import Outcome, modulo_schedule
-
-TACTICS = ("default", "smt", "qffd")
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One call of z3: (II, L), its verdict, and the seconds that encoding and solving took."""
-
-    ii: int
-    length: int
-    verdict: Verdict
-    seconds: float
+from core.solve.engine import Budget
+from core.solve.events import PaperAttempt, Verdict
+from core.solve.paper.modulo import least_recurrence_ii, modulo_schedule
+from core.solve.paper.smt import JointSystem
+from core.solve.paper.z3_run import run_z3
 
 
 @dataclass(frozen=True, slots=True)
 class PaperResult:
-    """The first satisfiable (II, L); `placements` has start and warp group (0: variable latency) of each op."""
+    """FEASIBLE: the last attempt is satisfiable, and `placements` has start and warp group of each op.
+
+    INFEASIBLE: no II that was asked for within the copies that the search tries. It is no proof for the loop.
+    """
 
     verdict: Verdict
-    ii: int | None
-    length: int | None
-    placements: dict[str, tuple[int, int]]
-    attempts: tuple[Attempt, ...]
-    seconds: float
+    attempts: tuple[PaperAttempt, ...]
+    placements: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+
+
+def least_ii(graph: Graph) -> int | None:
+    """The II from which the search begins, as no less has a modulo schedule; None: none has."""
+    by_units, by_recurrences = bounds(graph).res_mii, least_recurrence_ii(graph)
+    return None if by_units is None or by_recurrences is None else max(by_units, by_recurrences)
 
 
 def search(
     graph: Graph,
-    *,
-    max_ii: int,
-    limit_s: float,
-    tactic: str = TACTICS[0],
-    attempted: Callable[[Attempt], None] | None = None,
+    intervals: range,
+    budget: Budget,
+    tactic: str,
+    attempted: Callable[[PaperAttempt], None] = lambda attempt: None,
 ) -> PaperResult:
-    """The paper's two loops on the graph's cycles as they are (normalise them before). Deterministic but for time.
-
-    INFEASIBLE means: no II up to `max_ii` within the copies that the search tries. It is no proof for the loop.
-    """
-    began = time.monotonic()
-    attempts: list[Attempt] = []
-
-    def left() -> float:
-        return limit_s - (time.monotonic() - began)
-
-    def result(verdict: Verdict, placements: dict[str, tuple[int, int]] | None = None) -> PaperResult:
-        last = attempts[-1] if placements else None
-        return PaperResult(
-            verdict,
-            last.ii if last else None,
-            last.length if last else None,
-            placements or {},
-            tuple(attempts),
-            time.monotonic() - began,
-        )
-
-    least = bounds(graph).min_ii
-    if least is None:
-        return result(Verdict.INFEASIBLE)
-    for ii in range(max(1, least), max_ii + 1):
-        schedule = modulo_schedule(graph, ii, left())
-        if schedule.outcome is Outcome.INFEASIBLE:
+    """The paper's two loops over the given II, on the graph's cycles as they are (normalise them before)."""
+    attempts: list[PaperAttempt] = []
+    least = least_ii(graph)
+    for ii in intervals if least is not None else ():
+        if ii < (least or 1):
+            continue
+        schedule = modulo_schedule(graph, ii, budget)
+        if schedule.verdict is Verdict.UNKNOWN:
+            return PaperResult(Verdict.UNKNOWN, tuple(attempts))
+        if schedule.verdict is Verdict.INFEASIBLE:
             continue
         copies = -(-schedule.length // ii)
         for length in range(schedule.length, copies * ii + 1):
-            if schedule.outcome is Outcome.UNKNOWN or left() <= 0:
-                return result(Verdict.UNKNOWN)
-            attempt, placements = _attempt(graph, ii, length, left(), tactic)
-            attempts.append(attempt)
-            if attempted:
-                attempted(attempt)
-            if attempt.verdict is not Verdict.INFEASIBLE:
-                return result(attempt.verdict, placements)
-    return result(Verdict.INFEASIBLE)
-
-
-def _attempt(
-    graph: Graph, ii: int, length: int, limit_s: float, tactic: str
-) -> tuple[Attempt, dict[str, tuple[int, int]] | None]:
-    import z3
-
-    from core.solve.paper.smt import JointSystem
-
-    began = time.monotonic()
-    system = JointSystem(graph, ii, length)
-    solver = z3.Tactic(tactic).solver() if tactic != "default" else z3.Solver()
-    solver.set("timeout", max(1, int((limit_s - (time.monotonic() - began)) * 1000)))
-    solver.add(system.constraints)
-    answer = solver.check()
-    placements = system.read(solver.model()) if answer == z3.sat else None
-    verdict = {"sat": Verdict.FEASIBLE, "unsat": Verdict.INFEASIBLE}.get(str(answer), Verdict.UNKNOWN)
-    return Attempt(ii, length, verdict, time.monotonic() - began), placements
+            began = budget.seconds()
+            system = JointSystem(graph, ii, length)
+            verdict, values = run_z3(system.text, tactic, budget)
+            attempts.append(PaperAttempt(ii, length, verdict, budget.seconds() - began))
+            attempted(attempts[-1])
+            if verdict is Verdict.FEASIBLE:
+                return PaperResult(verdict, tuple(attempts), system.placements(values))
+            if verdict is Verdict.UNKNOWN:
+                return PaperResult(verdict, tuple(attempts))
+    return PaperResult(Verdict.INFEASIBLE, tuple(attempts))
