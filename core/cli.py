@@ -119,6 +119,9 @@ def _add_input(parser: argparse.ArgumentParser, *, several: bool) -> None:
 
 
 def _add_solving(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--model", choices=("exact", "paper"), help="formulation: this program's own, or that of the paper"
+    )
     parser.add_argument("--ii", type=_positive, metavar="N", help="ask for this initiation interval alone")
     parser.add_argument("--max-ii", type=_positive, metavar="N", help="largest II to try (4 times the lower bound)")
     parser.add_argument("--objective", type=_words, metavar="LEVELS", help="levels in order, for instance ii,length")
@@ -168,6 +171,21 @@ def _check_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schedule", metavar="S", help="schedule file or name (default: the project's active one)")
 
 
+def _explain_options(parser: argparse.ArgumentParser) -> None:
+    _add_input(parser, several=False)
+    parser.add_argument("--schedule", metavar="NAME", help="about this schedule of the project (the active one)")
+    parser.add_argument("--ii", type=_positive, metavar="N", help="why not this interval? (one less than the schedule)")
+    parser.add_argument(
+        "--groups", type=_group, nargs="+", action="extend", default=[], metavar="KIND=N", help="why not so many?"
+    )
+    parser.add_argument("--registers", type=_positive, metavar="R", help="why not so few registers per thread?")
+    parser.add_argument("--op", metavar="ID", help="why can this op not be there:")
+    parser.add_argument("--group", metavar="NAME", help="on this group of the schedule, or of this kind")
+    parser.add_argument("--start", type=_count, metavar="N", help="at this cycle")
+    parser.add_argument("--with", dest="other", metavar="ID", help="on one group with this op")
+    parser.add_argument("--limit-s", type=_seconds, metavar="S", help="seconds at most (30)")
+
+
 def _export_options(parser: argparse.ArgumentParser) -> None:
     _add_input(parser, several=False)
     parser.add_argument("--schedule", metavar="S", help="schedule file or name (default: the project's active one)")
@@ -181,6 +199,7 @@ _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...
     ("solve", "find the least initiation interval with a proof, and a schedule for it", _solve_options),
     ("sweep", "least II at every combination of values: registers, groups, sub-tiles, costs", _sweep_options),
     ("check", "judge a schedule: every broken rule, and the peaks of every resource", _check_options),
+    ("explain", "say why something has no schedule, and what would have to change", _explain_options),
     ("export", "write a schedule for other tools", _export_options),
 )
 

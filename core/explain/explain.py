@@ -1,0 +1,206 @@
+"""The answer to a question, ever better: arithmetic at once, then cores, their confirmation, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core.explain.answer import Core, Explanation, ProofState, Reason, Relaxation
+from core.explain.binding import binding
+from core.explain.constraints import named_constraints
+from core.explain.cores import Cores, Found
+from core.explain.decisions import Clock, Decisions, Solver
+from core.explain.question import Question, refused
+from core.explain.reasons import Teller, certificate_reason, group_reason
+from core.explain.relaxations import Relaxations, by_size
+from core.schedule.bounds import certificates
+from core.schedule.report import Family
+from core.solve.events import Verdict
+
+Z3 = "z3"
+BY_RULE = "check"
+"""Who confirms a core: the second solver, or the judge, whose rule it is word for word."""
+
+MANY = 8
+"""A core of more reasons also says which II they allow."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainOptions:
+    """Seconds for all, and how many cores are looked for. No part takes more than its share of the seconds."""
+
+    total_s: float = 30.0
+    cores: int = 3
+    seed: int = 1
+
+    @property
+    def cores_s(self) -> float:
+        """For finding cores."""
+        return self.total_s / 3
+
+    @property
+    def refine_s(self) -> float:
+        """For finding the dependences that matter to one core."""
+        return self.total_s / 6
+
+    @property
+    def change_s(self) -> float:
+        """For the size of one change."""
+        return self.total_s / 6
+
+    @property
+    def call_s(self) -> float:
+        """For one question to a solver."""
+        return self.total_s / 10
+
+
+def explain(
+    question: Question,
+    options: ExplainOptions | None = None,
+    emit: Callable[[Explanation], None] | None = None,
+    stopped: Callable[[], bool] | None = None,
+) -> Explanation:
+    """Answers the question. `emit` gets every better answer as it is known, the last one included; `stopped` is asked
+    now and then. Raises RuntimeError if the two solvers contradict one another (an internal error)."""
+    answering = _Answering(question, options or ExplainOptions(), emit or _ignore, stopped or _never)
+    answering.run()
+    return answering.answer
+
+
+class _Answering:
+    """One question, and the answer so far. Cores are told in the order of `_found`."""
+
+    def __init__(
+        self,
+        question: Question,
+        options: ExplainOptions,
+        emit: Callable[[Explanation], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        self._question = question
+        self._options = options
+        self._emit = emit
+        self._clock = Clock(options.total_s, stopped)
+        self._solver = Solver(options.call_s, options.seed)
+        self._found: list[Found] = []
+        self.answer = Explanation(
+            question.title, question.ii, Verdict.UNKNOWN, ProofState.UNKNOWN, in_place=question.in_place
+        )
+
+    def run(self) -> None:
+        """Answers, as far as the limits allow."""
+        question = self._question
+        if refused(question):
+            core = Core((group_reason(question),), ProofState.PROVED_MINIMAL, BY_RULE)
+            self._say(verdict=Verdict.INFEASIBLE, state=core.state, cores=(core,), only=None, done=True)
+            return
+        certified = certificates(question.graph, question.ii)
+        if certified:
+            cores = tuple(Core((certificate_reason(c),), ProofState.PROVED) for c in certified)
+            self._say(verdict=Verdict.INFEASIBLE, state=ProofState.PROVED, cores=cores)
+        constraints = named_constraints(question.graph, question.asked)
+        decisions = Decisions(question.graph, question.ii, constraints, self._solver)
+        verdict = decisions.verdict(constraints, self._clock)
+        if verdict is Verdict.INFEASIBLE:
+            self._reasons(decisions)
+            self._help(decisions)
+        elif verdict is Verdict.FEASIBLE:
+            self._say(verdict=verdict, state=ProofState.PROVED, binding=binding(question.graph, question.ii))
+        self._say(done=True)
+
+    def _reasons(self, decisions: Decisions) -> None:
+        """Cores, each told at once and again when it is confirmed; then whether there are others."""
+        self._say(verdict=Verdict.INFEASIBLE, state=ProofState.PROVED)
+        finder = Cores(decisions, self._clock.part(self._options.cores_s))
+        for number, core in enumerate(finder.find(self._options.cores)):
+            self._found.append(core)
+            told = self._told(decisions, core)
+            self._tell(number, told)
+            self._tell(number, replace(told, confirmed_by=self._confirmed(decisions, core)))
+        only = False if len(self._found) > 1 else finder.only(self._found[0]) if self._found else None
+        self._say(only=only)
+
+    def _help(self, decisions: Decisions) -> None:
+        """What would make it possible; between the cheap changes and the others, which dependences matter."""
+        relaxations = Relaxations(
+            self._question, decisions, self._found, self._solver, self._clock, self._options.change_s
+        )
+        for relaxation in relaxations.find():
+            self._add(relaxation)
+        for number, core in enumerate(self._found):
+            self._refine(decisions, number, core)
+        for relaxation in relaxations.latencies():
+            self._add(relaxation)
+
+    def _refine(self, decisions: Decisions, number: int, core: Found) -> None:
+        refined = Cores(decisions, self._clock.part(self._options.refine_s)).refined(core)
+        self._found[number] = refined
+        told = replace(self._told(decisions, refined), confirmed_by=self.answer.cores[number].confirmed_by)
+        if refined.constraints != core.constraints:
+            told = replace(told, confirmed_by=self._confirmed(decisions, refined))
+        if not refined.refined or len(told.reasons) > MANY:
+            result = self._solver.least_ii(
+                decisions.graph_of(refined.constraints), self._clock.part(self._options.call_s)
+            )
+            if result is not None:
+                ii, bound = result.ii, result.proved_lower_bound
+                told = replace(told, nearest_ii=ii or bound, nearest_proved=ii is not None and bound >= ii)
+        self._tell(number, told)
+        if self.answer.only:
+            # Of what the dependences were as a whole, other ones may do as well.
+            self._say(only=Cores(decisions, self._clock.part(self._options.refine_s)).only(refined))
+
+    def _told(self, decisions: Decisions, found: Found) -> Core:
+        """The core in words."""
+        reasons = Teller(self._question, decisions.graph_of(found.constraints)).reasons(found.constraints)
+        required = {(r.what, r.subject): r.new for r in self.answer.relaxations}
+        return Core(
+            tuple(_with_required(reason, required) for reason in reasons),
+            ProofState.PROVED_MINIMAL if found.minimal else ProofState.PROVED,
+        )
+
+    def _confirmed(self, decisions: Decisions, found: Found) -> str | None:
+        """The second solver, if it excludes the same interval by these constraints alone."""
+        limit_s = min(self._options.call_s, self._clock.left())
+        if not limit_s:
+            return None
+        from core.solve.confirm import confirm
+
+        verdict = confirm(decisions.graph_of(found.constraints), decisions.ii, limit_s=limit_s).verdict
+        if verdict is Verdict.FEASIBLE:
+            topics = ", ".join(f"{c.topic.value} {c.subject}" for c in found.constraints)
+            raise RuntimeError(f"z3 has a schedule at II {decisions.ii} for what was proved to have none: {topics}")
+        return Z3 if verdict is Verdict.INFEASIBLE else None
+
+    def _tell(self, number: int, core: Core) -> None:
+        cores = [*self.answer.cores[:number], core, *self.answer.cores[number + 1 :]]
+        if number == 0 and len(self._found) == 1:
+            cores = [core]  # in the place of the bare certificates
+        self._say(cores=tuple(cores), state=cores[0].state)
+
+    def _add(self, relaxation: Relaxation) -> None:
+        self._say(relaxations=tuple(sorted([*self.answer.relaxations, relaxation], key=by_size)))
+
+    def _say(self, **known: Any) -> None:
+        self.answer = replace(self.answer, seconds=self._clock.seconds(), **known)
+        self._emit(self.answer)
+
+
+_NUMBERS = {"registers": "register limit", "shared memory": "shared memory", "tensor memory": "tensor memory"}
+"""Relaxations by the subject of the reason that they answer."""
+
+
+def _with_required(reason: Reason, enough: Mapping[tuple[str, str | None], int | str | None]) -> Reason:
+    """The reason with the number that would be enough, where it counts nothing itself."""
+    key = ("groups", reason.subject) if reason.family is Family.GROUPS else (_NUMBERS.get(reason.subject, ""), None)
+    required = enough.get(key)
+    return replace(reason, required=required) if reason.required is None and isinstance(required, int) else reason
+
+
+def _ignore(answer: Explanation) -> None:
+    """Nobody listens."""
+
+
+def _never() -> bool:
+    return False
