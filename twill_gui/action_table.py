@@ -134,6 +134,15 @@ ACTIONS = (
     ),
     ActionSpec("successor", _V, "Successor", ("]",), "Select an operation that waits for the selected one", needs=_SEL),
     ActionSpec(
+        "source_line",
+        _V,
+        "Source &line",
+        ("Return",),
+        "Show the line of the selected operation in the IR text",
+        needs=_SEL,
+        style=_CHART,
+    ),
+    ActionSpec(
         "all_dependences",
         _V,
         "All &dependences",

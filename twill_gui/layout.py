@@ -22,7 +22,7 @@ _PLACES: Mapping[str, tuple[Qt.DockWidgetArea, int]] = {  # area, and share of i
     "Reservation": (_BOTTOM, 200),
     "Liveness": (_BOTTOM, 260),
 }
-_BESIDE: Mapping[str, str] = {"Graph": "Liveness"}  # tabs behind a dock that has a place of its own
+_BESIDE: Mapping[str, str] = {"Graph": "Liveness", "IR text": "Liveness"}  # tabs behind a dock with its own place
 _WIDTHS = {"Project": 300, "Inspector": 320}
 _LOW = 860
 
@@ -70,6 +70,11 @@ class DockLayout:
         self._hidden_state = None
         self._arrange(as_tabs=self._window.height() < _LOW)
         self.set_shown(not hidden)
+
+    def bring_forward(self, title: str) -> None:
+        """Shows a dock, in front of those it shares its place with."""
+        self._docks[title].show()
+        self._docks[title].raise_()
 
     def save(self, settings: Settings) -> None:
         """Remembers geometry and docks."""

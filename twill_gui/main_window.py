@@ -30,6 +30,7 @@ from twill_gui.theme import Appearance, Theme
 from twill_gui.views.gantt import GanttMode, GanttView, group_lanes
 from twill_gui.views.graph import GraphView
 from twill_gui.views.inspector import InspectorView
+from twill_gui.views.ir_text import IrTextView
 from twill_gui.views.jobs import JobsView
 from twill_gui.views.liveness import LivenessView
 from twill_gui.views.message_bar import MessageBar
@@ -68,6 +69,7 @@ class MainWindow(QMainWindow):
         self.unsolved = UnsolvedView(self.document)
         self.project_view = ProjectView(self.document, colors)
         self.inspector = InspectorView(self.document, colors)
+        self.ir_text = IrTextView(self.document, colors)
         self.jobs = JobsView(self.progress, colors)
         self.problems_view = ProblemsView(self.problems)
         self.pages = QStackedWidget()
@@ -84,6 +86,7 @@ class MainWindow(QMainWindow):
                 "Reservation": self.reservation,
                 "Liveness": self.liveness,
                 "Graph": self.graph_view,
+                "IR text": self.ir_text,
             },
         )
         self.actions_by_name = Actions(self, self.gantt)
@@ -151,6 +154,7 @@ class MainWindow(QMainWindow):
             self.liveness,
             self.reservation,
             self.graph_view,
+            self.ir_text,
             self.unsolved,
             self.inspector,
             self.problems_view,
@@ -158,7 +162,7 @@ class MainWindow(QMainWindow):
             view.selection_requested.connect(document.select)
         gantt.range_selected.connect(self._on_range_selected)
         for view in (gantt, self.graph_view):
-            view.op_activated.connect(self._on_op_activated)
+            view.op_activated.connect(self._open_line)
         self.project_view.schedule_requested.connect(lambda name: editing.show_schedule(document, name))
         self.jobs.cancel_requested.connect(self.solving.cancel)
         self.unsolved.solve_requested.connect(self.solving.solve)
@@ -211,6 +215,7 @@ class MainWindow(QMainWindow):
             "previous": gantt.select_previous,
             "predecessor": gantt.select_predecessor,
             "successor": gantt.select_successor,
+            "source_line": lambda: self._open_line(min(document.selection)),
             "all_dependences": self._on_arrows_toggled,
             "solve": self.solving.solve,
             "cancel": self.solving.cancel,
@@ -269,7 +274,12 @@ class MainWindow(QMainWindow):
     def _on_range_selected(self, start: int, end: int) -> None:
         self.status.showMessage(f"{end - start} cycles, from {start} to {end}")
 
-    def _on_op_activated(self, op: str) -> None:
+    def _open_line(self, op: str) -> None:
+        """Shows the op's line in the IR text; where there is none, says what is known of it."""
+        if self.ir_text.open_line(op):
+            self.dock_layout.bring_forward("IR text")
+            self.ir_text.setFocus()
+            return
         state, graph = self.document.state, self.document.graph
         line = graph.ops[op].line if graph else None
         if state and line is not None:
@@ -307,6 +317,7 @@ class MainWindow(QMainWindow):
         self.welcome.set_colors(colors)
         self.project_view.tree.set_colors(colors)
         self.inspector.tree.set_colors(colors)
+        self.ir_text.set_colors(colors)
         for view in (self.gantt, self.liveness, self.reservation, self.graph_view):
             view.set_palette(DARK if colors.dark else LIGHT)
 
@@ -337,5 +348,6 @@ class MainWindow(QMainWindow):
         self.dock_layout.save(self._settings)
         self.document.close()
         self.solver.shut_down()
-        self.graph_view.shut_down()
+        for view in (self.graph_view, self.jobs):
+            view.shut_down()
         event.accept()

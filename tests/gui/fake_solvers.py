@@ -41,6 +41,13 @@ def quick(connection: Connection, graph: Graph, options: SolveOptions) -> None:
     connection.send(Done(result(graph, Status.OPTIMAL, 2)))
 
 
+def steps(connection: Connection, graph: Graph, options: SolveOptions) -> None:
+    connection.send(Step(TrailEntry(1, Verdict.INFEASIBLE, 0.01, "unit"), 2, None))
+    connection.send(Step(TrailEntry(8, Verdict.FEASIBLE, 0.02, "cp-sat"), 2, 8))
+    connection.send(Step(TrailEntry(4, Verdict.INFEASIBLE, 0.02, "cp-sat"), 5, 8))
+    connection.send(Done(result(graph, Status.FEASIBLE, 8)))
+
+
 def until_stopped(connection: Connection, graph: Graph, options: SolveOptions) -> None:
     connection.send(Progress("searching", 0.0))
     connection.recv()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
@@ -67,9 +68,19 @@ _LEVELS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class CoursePoint:
+    """What was known `seconds` after a solve began: every II below `lower` is excluded, `upper` is the best found."""
+
+    seconds: float
+    lower: int
+    upper: int | None
+
+
 class SolveProgress(QObject):
     """The Jobs dock's content. `headline` with its `tone`, `bracket` and `note` are lines of text; `trail` and
-    `levels` are tables that grow with the solve's events."""
+    `levels` are tables that grow with the solve's events; `course` has a point for each step of a solve of this run of
+    the program, none for an earlier one."""
 
     changed = Signal()
     level_count = len(Level)  # rows of `levels` at most
@@ -80,7 +91,9 @@ class SolveProgress(QObject):
         self.levels = TableModel[LevelResult](_LEVELS, self, colors)
         self.headline, self.tone, self.bracket, self.note = "No solve yet", Tone.MUTED, "", ""
         self.running = self.stopping = False
+        self.course: tuple[CoursePoint, ...] = ()
         self._started = self._seconds = 0.0
+        self._result: SolveResult | None = None
 
     @property
     def seconds(self) -> float:
@@ -112,6 +125,7 @@ class SolveProgress(QObject):
         """An event of the running solve."""
         if isinstance(event, Step):
             self.trail.append(event.entry)
+            self.course = (*self.course, CoursePoint(self.seconds, event.lower, event.upper))
             self.bracket = _bracket(event.lower, event.upper)
         elif isinstance(event, LevelProved):
             self.levels.append(event.level)
@@ -122,7 +136,9 @@ class SolveProgress(QObject):
         self.changed.emit()
 
     def show(self, result: SolveResult) -> None:
-        """An earlier solve, as its record tells it."""
+        """A solve that is over, as its record tells it."""
+        if result is not self._result:
+            self.course = ()
         self.finish(*describe(result), result)
         self._seconds = result.seconds
         self.changed.emit()
@@ -132,6 +148,7 @@ class SolveProgress(QObject):
         self._seconds = self.seconds
         self.running = self.stopping = False
         self.headline, self.tone, self.note = headline, tone, ""
+        self._result = result
         if result is not None:
             self.bracket = _bracket(result.proved_lower_bound, result.ii)
             self.trail.set_rows(result.trail)
@@ -141,6 +158,7 @@ class SolveProgress(QObject):
     def _reset(self, headline: str, tone: Tone) -> None:
         self.headline, self.tone, self.bracket, self.note = headline, tone, "", ""
         self.stopping = False
+        self.course, self._result = (), None
         self._seconds = 0.0
         self.trail.set_rows(())
         self.levels.set_rows(())
