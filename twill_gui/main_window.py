@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtGui import QAction, QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent
@@ -10,12 +9,10 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QStackedWidget, QToolBar, QVBo
 
 from twill_gui.action_table import Menu, Needs
 from twill_gui.actions import Actions
-from twill_gui.dialogs.about import show_about
-from twill_gui.dialogs.keys import KeysDialog
 from twill_gui.document import editing
 from twill_gui.document.document import Document
 from twill_gui.document.state import Change
-from twill_gui.exporting import Exporting, Format
+from twill_gui.exporting import Exporting
 from twill_gui.jobs.solver import Solver, solve
 from twill_gui.jobs.supervisor import Work
 from twill_gui.layout import DockLayout
@@ -25,9 +22,10 @@ from twill_gui.palette import DARK, LIGHT
 from twill_gui.project_files import ProjectFiles
 from twill_gui.samples import sample_projects
 from twill_gui.settings import Settings
+from twill_gui.slots import slots
 from twill_gui.solving import Solving
 from twill_gui.theme import Appearance, Theme
-from twill_gui.views.gantt import GanttMode, GanttView, group_lanes
+from twill_gui.views.gantt import GanttView
 from twill_gui.views.graph import GraphView
 from twill_gui.views.inspector import InspectorView
 from twill_gui.views.ir_text import IrTextView
@@ -162,7 +160,7 @@ class MainWindow(QMainWindow):
             view.selection_requested.connect(document.select)
         gantt.range_selected.connect(self._on_range_selected)
         for view in (gantt, self.graph_view):
-            view.op_activated.connect(self._open_line)
+            view.op_activated.connect(self.open_line)
         self.project_view.schedule_requested.connect(lambda name: editing.show_schedule(document, name))
         self.jobs.cancel_requested.connect(self.solving.cancel)
         self.unsolved.solve_requested.connect(self.solving.solve)
@@ -175,53 +173,7 @@ class MainWindow(QMainWindow):
         self.files.recent_changed.connect(self._on_recent_changed)
         self.solving.busy_changed.connect(self._on_busy_changed)
         self.progress.changed.connect(self._enable_actions)
-        self.actions_by_name.connect_all(self._slots())
-
-    def _slots(self) -> dict[str, Callable[[], object]]:
-        document, gantt = self.document, self.gantt
-        stack = document.undo_stack
-
-        def nudge(cycles: int) -> Callable[[], None]:
-            return lambda: editing.nudge_ops(document, document.selection, cycles)
-
-        return {
-            "open": self.files.choose,
-            "save": self.files.save,
-            "save_as": self.files.save_as,
-            "export_ttgir": lambda: self.exporting.export(Format.TTGIR),
-            "export_trace": lambda: self.exporting.export(Format.TRACE),
-            "export_json": lambda: self.exporting.export(Format.JSON),
-            "close": self.files.close,
-            "quit": self.close,
-            "undo": stack.undo,
-            "redo": stack.redo,
-            "select_all": lambda: document.select(frozenset(document.graph.ops if document.graph else ())),
-            "clear": gantt.cancel,
-            "nudge_left": nudge(-1),
-            "nudge_right": nudge(1),
-            "nudge_left_far": nudge(-10),
-            "nudge_right_far": nudge(10),
-            "group_up": lambda: self._move_to_neighbour(-1),
-            "group_down": lambda: self._move_to_neighbour(1),
-            "pin": lambda: editing.toggle_pins(document, document.selection),
-            "unrolled": self._on_mode_toggled,
-            "zoom_in": gantt.zoom_in,
-            "zoom_out": gantt.zoom_out,
-            "fit": gantt.fit,
-            "center": gantt.center_selection,
-            "pan_left": gantt.pan_left,
-            "pan_right": gantt.pan_right,
-            "next": gantt.select_next,
-            "previous": gantt.select_previous,
-            "predecessor": gantt.select_predecessor,
-            "successor": gantt.select_successor,
-            "source_line": lambda: self._open_line(min(document.selection)),
-            "all_dependences": self._on_arrows_toggled,
-            "solve": self.solving.solve,
-            "cancel": self.solving.cancel,
-            "keys": lambda: KeysDialog(self).open(),
-            "about": lambda: show_about(self),
-        }
+        self.actions_by_name.connect_all(slots(self))
 
     # What the user asks for
 
@@ -229,19 +181,6 @@ class MainWindow(QMainWindow):
         """Chooses the theme and remembers it."""
         self._appearance.set_theme(theme)
         self._settings.theme = theme
-
-    def _move_to_neighbour(self, step: int) -> None:
-        graph, schedule = self.document.graph, self.document.schedule
-        if graph and schedule:
-            lanes = group_lanes(graph, schedule)
-            editing.move_to_neighbour(self.document, self.document.selection, lanes, step)
-
-    def _on_mode_toggled(self) -> None:
-        unrolled = self.actions_by_name["unrolled"].isChecked()
-        self.gantt.set_mode(GanttMode.UNROLLED if unrolled else GanttMode.FOLDED)
-
-    def _on_arrows_toggled(self) -> None:
-        self.gantt.set_show_all_dependences(self.actions_by_name["all_dependences"].isChecked())
 
     # What has happened
 
@@ -274,7 +213,7 @@ class MainWindow(QMainWindow):
     def _on_range_selected(self, start: int, end: int) -> None:
         self.status.showMessage(f"{end - start} cycles, from {start} to {end}")
 
-    def _open_line(self, op: str) -> None:
+    def open_line(self, op: str) -> None:
         """Shows the op's line in the IR text; where there is none, says what is known of it."""
         if self.ir_text.open_line(op):
             self.dock_layout.bring_forward("IR text")

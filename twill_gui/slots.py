@@ -1,0 +1,78 @@
+"""What each action of the window does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from twill_gui.dialogs.about import show_about
+from twill_gui.dialogs.keys import KeysDialog
+from twill_gui.document import editing
+from twill_gui.exporting import Format
+from twill_gui.views.gantt import GanttMode, group_lanes
+
+if TYPE_CHECKING:
+    from twill_gui.main_window import MainWindow
+
+
+def slots(window: MainWindow) -> dict[str, Callable[[], object]]:
+    """A function for every action of the table that does something by itself, by the action's name."""
+    document, gantt = window.document, window.gantt
+    stack = document.undo_stack
+
+    def nudge(cycles: int) -> Callable[[], None]:
+        return lambda: editing.nudge_ops(document, document.selection, cycles)
+
+    return {
+        "open": window.files.choose,
+        "save": window.files.save,
+        "save_as": window.files.save_as,
+        "export_ttgir": lambda: window.exporting.export(Format.TTGIR),
+        "export_trace": lambda: window.exporting.export(Format.TRACE),
+        "export_json": lambda: window.exporting.export(Format.JSON),
+        "close": window.files.close,
+        "quit": window.close,
+        "undo": stack.undo,
+        "redo": stack.redo,
+        "select_all": lambda: document.select(frozenset(document.graph.ops if document.graph else ())),
+        "clear": gantt.cancel,
+        "nudge_left": nudge(-1),
+        "nudge_right": nudge(1),
+        "nudge_left_far": nudge(-10),
+        "nudge_right_far": nudge(10),
+        "group_up": lambda: _move_to_neighbour(window, -1),
+        "group_down": lambda: _move_to_neighbour(window, 1),
+        "pin": lambda: editing.toggle_pins(document, document.selection),
+        "unrolled": lambda: _toggle_unrolled(window),
+        "zoom_in": gantt.zoom_in,
+        "zoom_out": gantt.zoom_out,
+        "fit": gantt.fit,
+        "center": gantt.center_selection,
+        "pan_left": gantt.pan_left,
+        "pan_right": gantt.pan_right,
+        "next": gantt.select_next,
+        "previous": gantt.select_previous,
+        "predecessor": gantt.select_predecessor,
+        "successor": gantt.select_successor,
+        "source_line": lambda: window.open_line(min(document.selection)),
+        "all_dependences": lambda: _toggle_arrows(window),
+        "solve": window.solving.solve,
+        "cancel": window.solving.cancel,
+        "keys": lambda: KeysDialog(window).open(),
+        "about": lambda: show_about(window),
+    }
+
+
+def _move_to_neighbour(window: MainWindow, step: int) -> None:
+    graph, schedule = window.document.graph, window.document.schedule
+    if graph and schedule:
+        editing.move_to_neighbour(window.document, window.document.selection, group_lanes(graph, schedule), step)
+
+
+def _toggle_unrolled(window: MainWindow) -> None:
+    unrolled = window.actions_by_name["unrolled"].isChecked()
+    window.gantt.set_mode(GanttMode.UNROLLED if unrolled else GanttMode.FOLDED)
+
+
+def _toggle_arrows(window: MainWindow) -> None:
+    window.gantt.set_show_all_dependences(window.actions_by_name["all_dependences"].isChecked())
