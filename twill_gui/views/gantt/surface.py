@@ -17,7 +17,8 @@ from twill_gui.views.gantt.bar_table import BarTable, TailTable
 from twill_gui.views.gantt.content import Content
 from twill_gui.views.gantt.frame import Frame
 from twill_gui.views.gantt.gestures import Gesture, Hold, Range
-from twill_gui.views.gantt.layout import GanttMode
+from twill_gui.views.gantt.ghost import paint_ghost
+from twill_gui.views.gantt.layout import Bar, GanttMode
 from twill_gui.views.gantt.move_painter import paint_move
 from twill_gui.views.gantt.overlay import paint_cursor, paint_outlines, paint_range
 from twill_gui.views.gantt.rows import Metrics, Rows
@@ -46,6 +47,7 @@ class Surface(QWidget):
         self._range: tuple[int, int] | None = None
         self._gesture: Gesture | None = None
         self._show_all = False
+        self._ghost: list[Bar] = []
         self._scroll = 0
         self._palette = LIGHT
         self._cutters: tuple[TextCutter, TextCutter] | None = None
@@ -87,6 +89,11 @@ class Surface(QWidget):
         """Whether all dependences are drawn, not only those of the selection."""
         self._show_all = on
         self.update()
+
+    def set_ghost(self, bars: list[Bar]) -> None:
+        """Where another schedule has its ops, on the lanes of the content."""
+        self._ghost = bars
+        self.repaint_all()
 
     def set_scroll(self, scroll: int) -> None:
         """Pixels by which the lanes are scrolled up."""
@@ -157,6 +164,7 @@ class Surface(QWidget):
         paint_background(painter, frame)
         paint_tails(painter, frame, self._tails)
         BarPainter(frame, self._table, self._content.violating, self._content.graph.pins.keys()).paint(painter)
+        paint_ghost(painter, frame, self._ghost)
 
     def _paint_overlay(self, painter: QPainter, frame: Frame) -> None:
         assert self._content is not None and self._table is not None

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QScrollBar, QWidget
 
 from core.graph.model import Graph
 from core.schedule.expansion import Phase
+from core.schedule.fit import misfits
 from core.schedule.model import Schedule
 from core.schedule.report import Report
 from twill_gui.palette import ViewPalette
@@ -17,6 +18,7 @@ from twill_gui.views.gantt import navigation
 from twill_gui.views.gantt.canvas import Canvas
 from twill_gui.views.gantt.content import Content, make_content
 from twill_gui.views.gantt.describe import op_sentence
+from twill_gui.views.gantt.ghost import ghost_bars
 from twill_gui.views.gantt.headers import LaneHeaders
 from twill_gui.views.gantt.keys import CHART_KEYS
 from twill_gui.views.gantt.layout import Bar, GanttMode, LaneKind
@@ -53,6 +55,7 @@ class GanttView(QWidget):
         self._mode = GanttMode.FOLDED
         self._steady_iterations = STEADY_ITERATIONS
         self._selection: frozenset[str] = frozenset()
+        self._other: Schedule | None = None
         self._headers = LaneHeaders()
         self._canvas = Canvas(self.axis)
         self._ruler = Ruler(self.axis)
@@ -112,6 +115,11 @@ class GanttView(QWidget):
         """Shows a schedule that fits its graph, and the judge's report on it."""
         self._shown = graph, schedule, report
         self._rebuild()
+
+    def set_ghost(self, other: Schedule | None) -> None:
+        """Outlines where another schedule of the same graph has its ops; None: no other."""
+        self._other = other
+        self._show_ghost()
 
     def clear(self) -> None:
         """Shows nothing."""
@@ -250,6 +258,7 @@ class GanttView(QWidget):
         self._content = content
         self._canvas.set_content(content)
         self._headers.set_content(content, self._canvas.rows)
+        self._show_ghost()
         if content is None:
             self._ruler.set_content(None, (), True)
             self._corner.set_text("")
@@ -262,6 +271,13 @@ class GanttView(QWidget):
         self._fit_lanes_bar()
         self._describe()
         self.layout_changed.emit()
+
+    def _show_ghost(self) -> None:
+        content, other = self._content, self._other
+        bars = []
+        if content is not None and other is not None and not any(misfits(content.graph, other)):
+            bars = ghost_bars(content.graph, content.schedule, other, content.layout, self._steady_iterations)
+        self._canvas.set_ghost(bars)
 
     def _fit_lanes_bar(self) -> None:
         rows, room = self._canvas.rows, self._canvas.height()
