@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.solve.events import Verdict
+from core.solve.interrupt import interruptible
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
-
-POLL_S = 0.02
 
 WORK_PER_SECOND = 0.1
 """Deterministic work that CP-SAT does in a second at the least (measured on these models: 0.1 to 0.35), so that the
@@ -61,9 +59,7 @@ class Budget:
 def run(cp: cp_model.CpModel, seed: int, work: float, budget: Budget) -> Run:
     """Solves within `work` units of deterministic time and the budget, which it charges.
 
-    CP-SAT runs on a thread of its own, since only a caller that is not inside it can stop it; a stop that comes
-    before the search has begun is lost, so it is repeated until the search is over. Raises KeyboardInterrupt as it
-    comes, once the search is over.
+    Raises KeyboardInterrupt as it comes, once the search is over.
     """
     from ortools.sat.python import cp_model
 
@@ -78,29 +74,7 @@ def run(cp: cp_model.CpModel, seed: int, work: float, budget: Budget) -> Run:
     solver.parameters.max_deterministic_time = min(work, budget.work)
     solver.parameters.max_time_in_seconds = budget.seconds_left()
     solver.parameters.catch_sigint_signal = False
-    outcome: list[cp_model.CpSolverStatus | BaseException] = []
-
-    def search() -> None:
-        try:
-            outcome.append(solver.solve(cp))
-        except BaseException as fault:
-            outcome.append(fault)
-
-    thread = threading.Thread(target=search, name="cp-sat", daemon=True)
-    thread.start()
-    try:
-        while thread.is_alive():
-            thread.join(POLL_S)
-            if budget.seconds_left() <= 0:
-                solver.stop_search()
-    except BaseException:
-        while thread.is_alive():
-            solver.stop_search()
-            thread.join(POLL_S)
-        raise
-    (status,) = outcome
-    if isinstance(status, BaseException):
-        raise status
+    status = interruptible(lambda: solver.solve(cp), solver.stop_search, lambda: budget.seconds_left() <= 0)
     budget.work -= solver.deterministic_time
     return _read(solver, status, cp.has_objective())
 
