@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from PySide6.QtCore import QObject, Qt, QThreadPool, Signal, Slot
 
 from core.graph.model import Graph
-from core.solve.events import Event, SolveOptions
+from core.solve.events import SolveOptions
 from twill_gui.jobs.supervisor import Ending, Supervisor, Work
 
 _NICE = 5
@@ -33,22 +33,23 @@ def solve(connection: Connection, graph: Graph, options: SolveOptions) -> None:
 
 
 class Job(QObject):
-    """One solve of a graph. `revision` is the document's when it was started, `schedule_name` what it is for."""
+    """One piece of work on a graph or a question. `revision` is the document's when it was started, `schedule_name`
+    what it is for."""
 
-    progressed = Signal(object)  # core.solve.events.Event, without Done and Failed
+    progressed = Signal(object)  # what the work reports: core.solve.events.Event without Done and Failed, Explanation
     state_changed = Signal()
     ended = Signal(object)  # Ending
     _reported = Signal(object)  # crosses from the pool thread to the window's
 
     def __init__(
-        self, graph: Graph, options: SolveOptions, revision: int, schedule_name: str, work: Work, parent: QObject
+        self, subject: object, options: object, revision: int, schedule_name: str, work: Work, parent: QObject
     ) -> None:
         super().__init__(parent)
         self.revision = revision
         self.schedule_name = schedule_name
         self.state = JobState.RUNNING
         self.ending: Ending | None = None
-        self._supervisor = Supervisor(work, graph, options, self._reported.emit)
+        self._supervisor = Supervisor(work, subject, options, self._reported.emit)
         self._reported.connect(self._on_reported, Qt.ConnectionType.QueuedConnection)
 
     def run(self) -> None:
@@ -71,7 +72,7 @@ class Job(QObject):
         self.state_changed.emit()
 
     @Slot(object)
-    def _on_reported(self, report: Event | Ending) -> None:
+    def _on_reported(self, report: object) -> None:
         if isinstance(report, Ending):
             self.ending = report
             self._set_state(JobState.ENDED)
@@ -89,11 +90,11 @@ class Solver(QObject):
         self._pool = QThreadPool(self)
         self._job: Job | None = None
 
-    def start(self, graph: Graph, options: SolveOptions, revision: int, schedule_name: str) -> Job:
-        """Starts a solve; what it found comes with the job's signals. The one before must have ended."""
+    def start(self, subject: object, options: object, revision: int, schedule_name: str) -> Job:
+        """Starts the work on a subject; what it found comes with the job's signals. The one before must have ended."""
         if self._job is not None:
             self._job.deleteLater()
-        job = Job(graph, options, revision, schedule_name, self._work, self)
+        job = Job(subject, options, revision, schedule_name, self._work, self)
         self._job = job
         self._pool.start(job.run)
         return job

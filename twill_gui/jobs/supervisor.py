@@ -1,4 +1,4 @@
-"""Runs one solve in a spawned process: forwards its events, climbs the cancel ladder, notices its death.
+"""Runs one piece of work in a spawned process: forwards its events, climbs the cancel ladder, notices its death.
 
 Nothing here touches Qt: the supervisor runs on whatever thread calls `run` and reports through a callback.
 """
@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from enum import Enum
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
+from typing import Any
 
-from core.graph.model import Graph
-from core.solve.events import Done, Event, Failed, SolveOptions, SolveResult
+from core.solve.events import Done, Failed, SolveResult
 
-Work = Callable[[Connection, Graph, SolveOptions], None]
+Work = Callable[[Connection, Any, Any], None]
+"""Gets the pipe, what it works on (a graph, a question) and its options; both must cross to another process."""
 
 STOP = "stop"
 STOP_S = 1.0  # an orderly stop brings the best schedule so far; after this long the process is terminated
@@ -44,12 +45,17 @@ class Ending:
     traceback: str = ""
 
 
-class Supervisor:
-    """One solve. `run` blocks until the process is gone; `cancel` and `kill` may be called from any thread."""
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The last word of work whose events were its result."""
 
-    def __init__(self, work: Work, graph: Graph, options: SolveOptions, report: Callable[[Event], None]) -> None:
+
+class Supervisor:
+    """One piece of work. `run` blocks until the process is gone; `cancel` and `kill` may be called from any thread."""
+
+    def __init__(self, work: Work, subject: object, options: object, report: Callable[[Any], None]) -> None:
         self._work = work
-        self._graph = graph
+        self._subject = subject
         self._options = options
         self._report = report
         self._wake_receiver, self._wake_sender = multiprocessing.Pipe(duplex=False)
@@ -74,7 +80,7 @@ class Supervisor:
         context = multiprocessing.get_context("spawn")
         connection, far_end = context.Pipe()
         process = context.Process(
-            target=self._work, args=(far_end, self._graph, self._options), name="twill-solver", daemon=True
+            target=self._work, args=(far_end, self._subject, self._options), name="twill-solver", daemon=True
         )
         try:
             process.start()
@@ -93,7 +99,7 @@ class Supervisor:
                 process.close()
             connection.close()
 
-    def _supervise(self, process: SpawnProcess, connection: Connection) -> Done | Failed | None:
+    def _supervise(self, process: SpawnProcess, connection: Connection) -> Done | Failed | Finished | None:
         """The process's last word, or None if it died, or was ended, without one."""
         stop_sent_at: float | None = None
         while True:
@@ -119,15 +125,17 @@ class Supervisor:
                     event = connection.recv()
                 except (EOFError, OSError):
                     return None
-                if isinstance(event, Done | Failed):
+                if isinstance(event, Done | Failed | Finished):
                     return event
                 self._report(event)
             elif process.sentinel in ready:
                 return None
 
-    def _ending(self, last: Done | Failed | None, exit_code: int | None) -> Ending:
+    def _ending(self, last: Done | Failed | Finished | None, exit_code: int | None) -> Ending:
         if isinstance(last, Done):
             return Ending(Outcome.CANCELLED if self._cancelled else Outcome.DONE, last.result)
+        if isinstance(last, Finished):
+            return Ending(Outcome.CANCELLED if self._cancelled else Outcome.DONE)
         if self._cancelled:
             return Ending(Outcome.CANCELLED)
         if isinstance(last, Failed):
