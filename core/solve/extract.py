@@ -22,7 +22,7 @@ def extract(model: ExactModel, solution: Run, judge: Judge, seed: int) -> Schedu
         raise ValueError("this run of CP-SAT has no solution")
     problem, times = model.problem, model.times
     starts = {op: value(start) for op, start in times.start.items()}
-    shift = 0 if problem.pinned_starts else min(starts.values())
+    shift = 0 if problem.fixed_cycles else min(starts.values())
     holder = {op: next(i for i, on in model.grouping.on(op).items() if value(on)) for op in starts}
     names = {i: problem.candidates[i].name for i in set(holder.values())}
     if model.registers.packing is not None:

@@ -35,7 +35,7 @@ class ExactModel:
         self.problem = problem
         self.ii = ii
         self.stages = stages
-        pinned = bool(problem.pinned_starts)
+        pinned = problem.fixed_cycles
         self.times = Times(self.cp, problem, ii, stages if pinned else 2 * stages - 1)
         found = clusters(problem, ii)
         self.grouping = Grouping(self.cp, problem, found or [(name,) for name in problem.graph.ops])
@@ -108,7 +108,7 @@ class ExactModel:
     def _stage_count(self) -> cp_model.LinearExprT:
         """From the earliest to the latest stage that an op starts in; without pinned starts once the first is at 0."""
         count = self.cp.new_int_var(1, self.stages, "stages")
-        if self.problem.pinned_starts:
+        if self.problem.fixed_cycles:
             first = self.cp.new_int_var(0, self.stages, "first stage")
             for op in self.problem.graph.ops:
                 self.cp.add(first <= self.times.stage[op])

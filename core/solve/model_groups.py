@@ -122,6 +122,8 @@ class Grouping:
     def _number_groups(self) -> None:
         """Of two like groups the second is used only if the first is, and by later ops."""
         problem = self._problem
+        if problem.anchored:
+            return
         for i, (one, other) in enumerate(pairwise(problem.candidates)):
             if one.kind != other.kind or one.pinned or other.pinned:
                 continue

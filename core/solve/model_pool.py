@@ -59,6 +59,7 @@ class Packing:
     ) -> None:
         self._cp = cp
         self._candidates = problem.candidates
+        self._anchored = problem.anchored
         self._small = [i for i, candidate in enumerate(problem.candidates) if candidate.warps < WARP_GROUP]
         warps = sum(problem.candidates[i].warps for i in self._small)
         packs = range(min(1, warps) if warps <= WARP_GROUP else len(self._small))
@@ -91,13 +92,17 @@ class Packing:
         return sum(self._candidates[i].warps * literal for i, literal in self._inside[k].items())
 
     def _keep_pinned_names_in_order(self) -> None:
-        pinned = [i for i in self._small if self._candidates[i].pinned is not None]
+        pinned = [i for i in self._small if self._named(i)]
         for early, late in permutations(pinned, 2):
             if self._candidates[early].name < self._candidates[late].name:
                 for k, first in enumerate(self._first):
                     self._cp.add_implication(first[late], ~self._inside[k][early])
                     for after in self._inside[k + 1 :]:
                         self._cp.add_implication(self._inside[k][late], ~after[early])
+
+    def _named(self, candidate: int) -> bool:
+        """Whether the group's name is given."""
+        return self._anchored or self._candidates[candidate].pinned is not None
 
     def names(self, value: Callable[[cp_model.LinearExprT], int]) -> dict[int, str]:
         """Names of the small groups in a solution that sort as its packs want them: their own wherever those do."""
@@ -111,7 +116,7 @@ class Packing:
         names: dict[int, str] = {}
         before = ""
         for number, i in enumerate(order):
-            if self._candidates[i].pinned is not None:
+            if self._named(i):
                 before = names[i] = self._candidates[i].name
             else:
                 names[i] = f"{before} {number:03} {self._candidates[i].kind}"

@@ -37,7 +37,8 @@ class Problem:
 
     `allowed` lists, per op, the indices of the candidates that may hold it (rules `variable_latency`, `groups` and
     `pin`); `readers` the flow dependences that read an op's value; `one_group` pairs of ops that every schedule has on
-    one group, `apart` pairs that no schedule has on one.
+    one group, `apart` pairs that no schedule has on one. `anchored`: cycles and names of groups mean what they mean in
+    a given schedule, so that rotating and renaming make another one.
     """
 
     graph: Graph
@@ -46,6 +47,12 @@ class Problem:
     readers: Mapping[str, tuple[Dependence, ...]]
     one_group: tuple[tuple[str, str], ...]
     apart: tuple[tuple[str, str], ...]
+    anchored: bool = False
+
+    @property
+    def fixed_cycles(self) -> bool:
+        """Whether a schedule may not be rotated."""
+        return self.anchored or bool(self.pinned_starts)
 
     @property
     def pinned_starts(self) -> Mapping[str, int]:
