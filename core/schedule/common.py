@@ -86,12 +86,17 @@ def kernel_faults(graphs: Mapping[str, Graph], schedules: Mapping[str, Schedule]
                     f"{group.kind} with {group.grant} in loop {loop}"
                 )
                 faults.append(Violation(Family.GROUPS, (), None, known.grant, group.grant, message, name))
-    index = GraphIndex(next(iter(graphs.values())))
-    for kind in index.graph.groups:
-        names = [name for name, group in groups.items() if group.kind == kind.kind]
-        if len(names) > kind.count:
-            message = (
-                f"the loops use {len(names)} groups of kind {kind.kind} ({', '.join(names)}), there are {kind.count}"
-            )
-            faults.append(Violation(Family.GROUPS, (), None, len(names), kind.count, message, kind.kind))
-    return (*faults, *register_file_faults(index, groups))
+    for kind, count in _counts(graphs).items():
+        names = [name for name, group in groups.items() if group.kind == kind]
+        if len(names) > count:
+            message = f"the loops use {len(names)} groups of kind {kind} ({', '.join(names)}), there are {count}"
+            faults.append(Violation(Family.GROUPS, (), None, len(names), count, message, kind))
+    return (*faults, *register_file_faults(GraphIndex(next(iter(graphs.values()))), groups))
+
+
+def _counts(graphs: Mapping[str, Graph]) -> dict[str, int]:
+    """How many groups of each kind the kernel has: a loop may be given fewer of them than another."""
+    counts: Counter[str] = Counter()
+    for graph in graphs.values():
+        counts |= {group.kind: group.count for group in graph.groups}
+    return counts

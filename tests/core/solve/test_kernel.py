@@ -88,6 +88,16 @@ def test_small_groups_and_pools() -> None:
     assert families == {Family.GROUPS, Family.REGISTERS}
 
 
+def test_the_kernel_has_the_groups_of_its_richest_loop() -> None:
+    file = RegisterFile(65536, 240)
+    graphs = {"poor": loop({"a": 4}, file, count=0), "rich": loop({"b": 4, "c": 4}, file)}
+    two = with_common_groups({"poor": schedule(), "rich": schedule(b="g.0", c="g.1")})
+    assert kernel_faults(graphs, two) == ()
+    three = with_common_groups({"poor": schedule(a="g.2"), "rich": schedule(b="g.0", c="g.1")})
+    (fault,) = kernel_faults(graphs, three)
+    assert (fault.subject, fault.required, fault.available) == ("g", 3, 2)
+
+
 def test_one_name_for_two_kinds_or_grants() -> None:
     graph = loop({"a": 4}, RegisterFile(65536, 240))
     one, other = schedule(a="g.0"), replace(schedule(a="g.0"), groups={"g.0": ScheduledGroup("g", 16)})
