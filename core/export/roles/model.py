@@ -44,9 +44,12 @@ class Instance:
 
 
 class RingKind(Enum):
-    """Who fills a slot. TMA: one thread issues a copy that counts bytes on the full barrier. THREADS: all threads of the
-    producer store to it (fence, then one arrival per warp). CP_ASYNC: all threads copy asynchronously, each arrives when
-    its copies land. OWN: filled and read by one role, which synchronises its own threads; no barriers."""
+    """Who fills a slot.
+
+    TMA: one thread issues a copy that counts bytes on the full barrier. THREADS: all threads of the producer store to
+    it (fence, then one arrival per warp). CP_ASYNC: all threads copy asynchronously, each arrives when its copies land.
+    OWN: filled and read by one role, which synchronises its own threads; no barriers.
+    """
 
     TMA = "tma"
     THREADS = "threads"
@@ -56,8 +59,8 @@ class RingKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """`depth` slots of `slot_bytes` in shared memory for the tile `value` (of a memdesc type, or the register tensor that
-    a hand-off carries).
+    """`depth` slots of `slot_bytes` in shared memory for the tile `value` (of a memdesc type, or the register tensor
+    that a hand-off carries).
 
     `full_count`, `free_count`: arrivals that complete a phase of its two barriers. A TMA producer arrives once and
     expects `slot_bytes`. `why` says which edge of the schedule the ring is.
@@ -88,8 +91,8 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """A variable of a role: the registers of one copy of a value, or of several values one after another that share them.
-    `value` gives its type."""
+    """A variable of a role: the registers of one copy of a value, or of several values, one after another, of the same
+    type. `value` gives the type."""
 
     name: str
     value: Value
@@ -318,8 +321,8 @@ Statement = (
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A warp group of the schedule. `kind` as in the graph; `first_thread`, `warps` in the block; `grant`: registers per
-    thread; `barrier`: its own named barrier."""
+    """A warp group of the schedule. `kind` as in the graph; `first_thread`, `warps` in the block; `grant`: registers
+    per thread; `barrier`: its own named barrier."""
 
     name: str
     kind: str
@@ -333,8 +336,8 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class RoleProgram:
-    """A whole kernel. `threads`: of the block, those of idle warps included; `grants`: registers per thread of every four
-    warps in order, the largest of their roles."""
+    """A whole kernel. `threads`: of the block, those of idle warps included; `grants`: registers per thread of every
+    four warps in order, the largest of their roles."""
 
     module: Module
     function: Operation
