@@ -21,11 +21,25 @@ class ProofState(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Highlight:
+    """What views light up for an item: ops by id, dependences, units, and groups by their kind, or by their name in a
+    schedule where the item is about one group."""
+
+    ops: tuple[str, ...] = ()
+    dependences: tuple[Dependence, ...] = ()
+    units: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+
+NOTHING = Highlight()
+
+
+@dataclass(frozen=True, slots=True)
 class Reason:
     """One thing that must hold and does not leave room enough.
 
     `subject` names the unit, group kind, memory or op; `required` and `available` are in the rule's own amount (cycles,
-    registers, bytes, columns, groups), None where nothing is counted. A view lights up `ops` and `dependences`.
+    registers, bytes, columns, groups), None where nothing is counted. The rest are the parts of `highlight`.
     """
 
     family: Family
@@ -35,6 +49,13 @@ class Reason:
     ops: tuple[str, ...]
     sentence: str
     dependences: tuple[Dependence, ...] = ()
+    units: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+    @property
+    def highlight(self) -> Highlight:
+        """What this reason is about."""
+        return Highlight(self.ops, self.dependences, self.units, self.groups)
 
     def as_json(self) -> dict[str, Any]:
         """The fields of the command line's `cores` entries."""
@@ -78,6 +99,7 @@ class Relaxation:
     new: int | str | None
     least: bool
     sentence: str
+    highlight: Highlight = NOTHING
 
     def as_json(self) -> dict[str, Any]:
         """The fields of the command line's `relaxations` entries."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from core.explain.answer import NOTHING, Highlight
 from core.explain.constraints import Constraint, Topic, may_hold
 from core.graph.model import Graph, Op, Space
 from core.schedule.check import check
@@ -14,6 +15,7 @@ from core.schedule.check_registers import ADDRESSABLE_PER_THREAD
 from core.schedule.metrics import used_groups
 from core.schedule.model import Schedule
 from core.schedule.variations import with_costs, with_group_counts, with_register_limit
+from core.schedule.wording import distinct
 
 _MEMORY = 1 << 30
 """Bytes or columns that no loop needs."""
@@ -25,8 +27,8 @@ class Axis:
     exclude a schedule.
 
     `enough(schedule)`: steps that a schedule found on the way needs, None if that is not known. `first`: the step to
-    try first. `what` and `subject` are those of `Relaxation`; `change` says a value in words, `never` that no value is
-    enough.
+    try first. `what`, `subject` and `highlight` are those of `Relaxation`; `change` says a value in words, `never`
+    that no value is enough.
     """
 
     what: str
@@ -39,6 +41,7 @@ class Axis:
     never: str
     enough: Callable[[Schedule], int] | None = None
     first: int | None = None
+    highlight: Highlight = NOTHING
 
 
 def axis_of(graph: Graph, constraint: Constraint, ii: int) -> Axis | None:
@@ -74,7 +77,8 @@ def _unit(graph: Graph, unit: str, ii: int) -> Axis:
 
     steps, change = max(0, most - old), "a capacity of {} of {}"
     never = f"no capacity of {unit} is enough"
-    return Axis("capacity", unit, old, steps, lambda k: old + k, apply, change, never, enough)
+    lit = Highlight(units=(unit,))
+    return Axis("capacity", unit, old, steps, lambda k: old + k, apply, change, never, enough, highlight=lit)
 
 
 def _registers(graph: Graph) -> Axis:
@@ -98,6 +102,7 @@ def _registers(graph: Graph) -> Axis:
         "{} registers a thread",
         f"even {value(steps)} registers a thread are not enough",
         enough,
+        highlight=_held(graph, Space.REGISTERS),
     )
 
 
@@ -118,7 +123,8 @@ def _shared_memory(graph: Graph) -> Axis:
 
     old = machine.shared_memory_bytes
     change, never = "{} bytes of shared memory", "no amount of shared memory is enough"
-    return Axis("shared memory", None, old, _MEMORY // step, value, apply, change, never, enough)
+    lit = _held(graph, Space.SHARED)
+    return Axis("shared memory", None, old, _MEMORY // step, value, apply, change, never, enough, highlight=lit)
 
 
 def _tensor_memory(graph: Graph) -> Axis:
@@ -136,7 +142,8 @@ def _tensor_memory(graph: Graph) -> Axis:
         return check(graph, schedule).peaks.tensor_memory // step - base
 
     change, never = "{} columns of tensor memory", "no amount of tensor memory is enough"
-    return Axis("tensor memory", None, old, _MEMORY // step, value, apply, change, never, enough)
+    lit = _held(graph, Space.TENSOR)
+    return Axis("tensor memory", None, old, _MEMORY // step, value, apply, change, never, enough, highlight=lit)
 
 
 def _groups(graph: Graph, name: str) -> Axis:
@@ -157,6 +164,7 @@ def _groups(graph: Graph, name: str) -> Axis:
         f"no number of {name} groups is enough",
         enough,
         1,
+        Highlight(groups=(name,)),
     )
 
 
@@ -175,6 +183,7 @@ def _hand_off(graph: Graph) -> Axis:
         apply,
         "hand-offs of at most {} cycles",
         "even hand-offs that take no time are not enough",
+        highlight=_held(graph, Space.REGISTERS),
     )
 
 
@@ -196,7 +205,8 @@ def queue_axis(graph: Graph, ii: int) -> Axis | None:
 
     change = "queues in which asynchronous ops wait up to {} cycles for their unit"
     never = "no queue is enough"
-    return Axis("queue", None, old, max(0, ii - old), lambda k: old + k, apply, change, never, enough)
+    lit = Highlight(tuple(op.id for op in queued), units=distinct(b.unit for op in queued for b in op.blocks))
+    return Axis("queue", None, old, max(0, ii - old), lambda k: old + k, apply, change, never, enough, highlight=lit)
 
 
 def latency_axes(graph: Graph, ops: Iterable[str]) -> Iterator[Axis]:
@@ -212,6 +222,7 @@ def latency_axes(graph: Graph, ops: Iterable[str]) -> Iterator[Axis]:
             partial(_with_latency, graph, name, old),
             "a latency of {} cycles of {}",
             f"no latency of {name} is enough",
+            highlight=Highlight((name,)),
         )
 
 
@@ -221,6 +232,11 @@ def _less(old: int, k: int) -> int:
 
 def _with_latency(graph: Graph, op: str, old: int, k: int) -> Graph:
     return with_costs(graph, op, latency=old - k)
+
+
+def _held(graph: Graph, space: Space) -> Highlight:
+    """The ops whose values are there."""
+    return Highlight(tuple(op.id for op in graph.ops.values() if op.result.space is space))
 
 
 def _with_ops(graph: Graph, edit: Callable[[Op], Op]) -> Graph:

@@ -97,7 +97,7 @@ class _Answering:
             return
         certified = certificates(question.graph, question.ii)
         if certified:
-            cores = tuple(Core((certificate_reason(c),), ProofState.PROVED) for c in certified)
+            cores = tuple(Core((certificate_reason(c, question.graph),), ProofState.PROVED) for c in certified)
             self._say(verdict=Verdict.INFEASIBLE, state=ProofState.PROVED, cores=cores)
         constraints = named_constraints(question.graph, question.asked)
         decisions = Decisions(question.graph, question.ii, constraints, self._solver)

@@ -21,16 +21,28 @@ SHOWN = 5
 """Ops that a sentence names."""
 
 
-def certificate_reason(certificate: Certificate) -> Reason:
-    """A certificate as the reason that it is by itself."""
+def certificate_reason(certificate: Certificate, graph: Graph) -> Reason:
+    """A certificate of the graph as the reason that it is by itself."""
+    family, subject, ops = certificate.family, certificate.subject, certificate.ops
+    kinds: list[GroupKind] = []
+    if family is Family.VARIABLE_LATENCY:
+        kinds = [kind for kind in graph.groups if kind.variable_latency]
+    elif family in _ON_GROUPS:
+        kinds = [kind for kind in graph.groups if all(may_hold(kind, graph.ops[op]) for op in ops)]
     return Reason(
-        certificate.family,
-        certificate.subject,
+        family,
+        subject,
         certificate.required,
         certificate.available,
-        certificate.ops,
+        ops,
         certificate.sentence,
+        units=(subject,) if family is Family.UNIT else (),
+        groups=_kinds(kinds),
     )
+
+
+_ON_GROUPS = (Family.ISSUE, Family.REGISTERS, Family.GROUPS)
+"""Rules whose certificates count what groups have."""
 
 
 def group_reason(question: Question) -> Reason:
@@ -38,14 +50,15 @@ def group_reason(question: Question) -> Reason:
     assert question.group is not None
     name, kind = question.group
     op = question.graph.ops[question.asked[0]]
+    ops, groups = (op.id,), (name,)
     if kind.variable_latency == op.variable_latency:
         sentence = f"{op.id} needs {op.needs_warps} warps, a {kind.kind} group such as {name} has {kind.warps}"
-        return Reason(Family.GROUPS, name, op.needs_warps, kind.warps, (op.id,), sentence)
+        return Reason(Family.GROUPS, name, op.needs_warps, kind.warps, ops, sentence, groups=groups)
     if op.variable_latency:
         sentence = f"{op.id} has variable latency and must be on a group for such ops, which {name} is not"
     else:
         sentence = f"{name} is for ops of variable latency only, and {op.id} has none"
-    return Reason(Family.VARIABLE_LATENCY, name, None, None, (op.id,), sentence)
+    return Reason(Family.VARIABLE_LATENCY, name, None, None, ops, sentence, groups=groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +82,7 @@ class Teller:
     def _reason(self, constraint: Constraint, certified: Sequence[Certificate]) -> Reason:
         for certificate in certified:
             if certificate.family is constraint.topic.family and _rests_on(certificate, constraint):
-                return replace(certificate_reason(certificate), dependences=constraint.dependences)
+                return replace(certificate_reason(certificate, self.graph), dependences=constraint.dependences)
         return _TELLERS[constraint.topic](self, constraint)
 
     def dependences(self, constraint: Constraint) -> Reason:
@@ -112,7 +125,8 @@ class Teller:
         available = load.places * ii
         has = f"{load.places} x {ii}" if load.places != 1 else f"{ii}"
         sentence = f"{unit} is busy for {load.work} of {has} cycles in each iteration ({largest(load.parts)})"
-        return Reason(Family.UNIT, unit, load.work, available, tuple(op for op, _ in load.parts), sentence)
+        ops = tuple(op for op, _ in load.parts)
+        return Reason(Family.UNIT, unit, load.work, available, ops, sentence, units=(unit,))
 
     def issue(self, constraint: Constraint) -> Reason:
         """How long groups are busy issuing."""
@@ -127,7 +141,7 @@ class Teller:
             f"a group issues one op at a time: {work} cycles in each iteration ({parts}) on {who}, "
             f"which {'have' if _count(kinds) != 1 else 'has'} {available}"
         )
-        return Reason(Family.ISSUE, who, work, available, tuple(op.id for op in ops), sentence)
+        return Reason(Family.ISSUE, who, work, available, _names(ops), sentence, groups=_kinds(kinds))
 
     def register_limit(self, constraint: Constraint) -> Reason:
         """The limit per thread, and the largest values."""
@@ -142,7 +156,8 @@ class Teller:
         words = self.graph.machine.registers.file_words
         kinds = [kind for kind in self.graph.groups if kind.count]
         sentence = f"all groups together ({_kinds_text(kinds)}) have {words} register words"
-        return Reason(Family.REGISTERS, "register file", None, words, _names(self._held(Space.REGISTERS)), sentence)
+        ops = _names(self._held(Space.REGISTERS))
+        return Reason(Family.REGISTERS, "register file", None, words, ops, sentence, groups=_kinds(kinds))
 
     def shared_memory(self, constraint: Constraint) -> Reason:
         """The capacity, and the largest tiles."""
@@ -163,7 +178,7 @@ class Teller:
         ops = [op for op in self.graph.ops.values() if may_hold(kind, op)]
         held = f" for {_some(ops)}" if ops else ""
         sentence = f"there {'is' if kind.count == 1 else 'are'} {_kinds_text([kind])}{held}"
-        return Reason(Family.GROUPS, kind.kind, None, kind.count, _names(ops), sentence)
+        return Reason(Family.GROUPS, kind.kind, None, kind.count, _names(ops), sentence, groups=(kind.kind,))
 
     def variable_latency(self, constraint: Constraint) -> Reason:
         """Who has a group apart."""
@@ -177,7 +192,8 @@ class Teller:
             if ops
             else f"{kinds} groups are for ops of variable latency, and no op is one"
         )
-        return Reason(Family.VARIABLE_LATENCY, "variable latency", None, None, _names(ops), sentence)
+        groups = tuple(kind.kind for kind in self.graph.groups if kind.variable_latency)
+        return Reason(Family.VARIABLE_LATENCY, "variable latency", None, None, _names(ops), sentence, groups=groups)
 
     def warps(self, constraint: Constraint) -> Reason:
         """Who needs large groups."""
@@ -221,7 +237,8 @@ class Teller:
             sentence = f"{op} stays{place}"
         else:
             sentence = f"{op} is pinned{f' to cycle {pin.start}' if pin.start is not None else ''}{place}"
-        return Reason(Family.PIN, op, None, None, (op,), sentence)
+        groups = () if pin.group is None else (pin.group,)
+        return Reason(Family.PIN, op, None, None, (op,), sentence, groups=groups)
 
     def _held(self, space: Space) -> list[Op]:
         """The ops whose values the core holds in this memory, the largest first."""
@@ -252,6 +269,10 @@ def _rests_on(certificate: Certificate, constraint: Constraint) -> bool:
 
 def _names(ops: Sequence[Op]) -> tuple[str, ...]:
     return tuple(op.id for op in ops)
+
+
+def _kinds(kinds: Sequence[GroupKind]) -> tuple[str, ...]:
+    return tuple(kind.kind for kind in kinds)
 
 
 def _some(ops: Sequence[Op]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from core.explain.answer import Relaxation
+from core.explain.answer import Highlight, Relaxation
 from core.explain.axes import Axis, axis_of, latency_axes, queue_axis
 from core.explain.constraints import Constraint, Topic
 from core.explain.cores import Found
@@ -148,7 +148,7 @@ class Relaxations:
         ops = [pin.subject for pin in pins]
         staying = all(op in self.question.staying for op in ops)
         sentence = f"{listed(ops)} on another group" if staying else f"{listed(ops)} without a pin"
-        return Relaxation("pins", listed(ops), "pinned", "free", True, sentence)
+        return Relaxation("pins", listed(ops), "pinned", "free", True, sentence, Highlight(tuple(ops)))
 
 
 def _fewest(sets: Iterable[Sequence[Constraint]]) -> tuple[Constraint, ...]:
@@ -166,11 +166,11 @@ def _fewest(sets: Iterable[Sequence[Constraint]]) -> tuple[Constraint, ...]:
 def _enough(axis: Axis, k: int, least: bool) -> Relaxation:
     value = axis.value(k)
     words = axis.change.format(value, axis.subject)
-    return Relaxation(axis.what, axis.subject, axis.old, value, least, f"{words} instead of {axis.old}")
+    return Relaxation(axis.what, axis.subject, axis.old, value, least, f"{words} instead of {axis.old}", axis.highlight)
 
 
 def _not_enough(axis: Axis) -> Relaxation:
-    return Relaxation(axis.what, axis.subject, axis.old, None, True, axis.never)
+    return Relaxation(axis.what, axis.subject, axis.old, None, True, axis.never, axis.highlight)
 
 
 def by_size(relaxation: Relaxation) -> tuple[bool, float]:

@@ -1,0 +1,79 @@
+"""The stream of answers as a view or a job's process takes it."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from explain_cases import case_graph, impossible
+
+from core.explain.answer import Explanation, Highlight, ProofState
+from core.explain.explain import ExplainOptions, explain
+from core.explain.question import Question, why_not_registers, why_not_together
+from core.graph.model import Graph
+from core.solve.events import Verdict
+
+QUESTIONS = {
+    "units": lambda: impossible("kernels", "fa_fwd_hopper_2x64"),
+    "registers": lambda: why_not_registers(case_graph("kernels", "gemm"), 64, 512),
+    "groups": lambda: impossible("kernels", "layer_norm__1_group"),
+    "apart": lambda: why_not_together(case_graph("kernels", "fa_fwd_hopper_1x64"), ("load_k", "qk0"), 1424),
+}
+
+
+def stream(question: Question) -> list[Explanation]:
+    answers: list[Explanation] = []
+    last = explain(question, ExplainOptions(total_s=60.0), answers.append)
+    assert answers[-1] is last
+    return answers
+
+
+def highlights(answer: Explanation) -> Iterator[Highlight]:
+    yield from (reason.highlight for core in answer.cores for reason in core.reasons)
+    yield from (relaxation.highlight for relaxation in answer.relaxations)
+
+
+def check_names(graph: Graph, highlight: Highlight) -> None:
+    assert set(highlight.ops) <= graph.ops.keys()
+    assert set(highlight.dependences) <= set(graph.dependences)
+    assert set(highlight.units) <= graph.machine.units.keys()
+    assert set(highlight.groups) <= {kind.kind for kind in graph.groups}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_each_answer_says_more(name: str) -> None:
+    question = QUESTIONS[name]()
+    answers = stream(question)
+    assert [answer.done for answer in answers] == [False] * (len(answers) - 1) + [True]
+    states = [answer.state for answer in answers]
+    order = [ProofState.UNKNOWN, ProofState.PROVED, ProofState.PROVED_MINIMAL]
+    assert [order.index(state) for state in states] == sorted(order.index(state) for state in states)
+    for before, after in pairwise(answers):
+        assert before.verdict in (Verdict.UNKNOWN, after.verdict)
+        assert set(before.relaxations) <= set(after.relaxations)
+        assert before.seconds <= after.seconds
+    for answer in answers:
+        assert pickle.loads(pickle.dumps(answer)) == answer
+        for highlight in highlights(answer):
+            check_names(question.graph, highlight)
+
+
+def test_reasons_light_up_what_they_name() -> None:
+    (core,) = stream(QUESTIONS["units"]())[-1].cores
+    assert core.reasons[0].highlight == Highlight(("qk0", "pv0", "qk1", "pv1"), units=("tensor_core",))
+    found = {reason.family.value: reason.highlight for reason in stream(QUESTIONS["groups"]())[-1].cores[0].reasons}
+    assert found["groups"].groups == found["issue"].groups == ("compute",)
+    assert found["variable_latency"].groups == ("load",)
+
+
+def test_a_stop_ends_the_stream_with_what_is_known() -> None:
+    """The stop comes with the first answer: arithmetic has excluded the interval, only arithmetic goes on."""
+    answers: list[Explanation] = []
+    question = impossible("kernels", "fa_fwd_blackwell_2x128")
+    last = explain(question, ExplainOptions(), answers.append, lambda: bool(answers))
+    assert last.verdict is Verdict.INFEASIBLE
+    assert last.done
+    assert last.cores[0].state is ProofState.PROVED
+    assert all(relaxation.new is None for relaxation in last.relaxations)
