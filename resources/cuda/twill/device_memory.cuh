@@ -1,0 +1,190 @@
+// Global memory by pointers, atomics, tiles in shared memory, cp.async.
+#pragma once
+
+namespace tw {
+template <int Bytes> struct Chunk;
+template <> struct Chunk<1> { using type = unsigned char; };
+template <> struct Chunk<2> { using type = unsigned short; };
+template <> struct Chunk<4> { using type = unsigned int; };
+template <> struct Chunk<8> { using type = uint2; };
+template <> struct Chunk<16> { using type = uint4; };
+template <class T, int V> union Pieces {
+  typename Chunk<V * int(sizeof(T))>::type whole;
+  T part[V];
+  TW_CALL Pieces() {}
+};
+
+struct NoMask {
+  TW_CALL bool get(int) const { return true; }
+};
+
+// tt.load. V consecutive registers are consecutive in memory, aligned, and share one mask value.
+template <int V, class T, class L, bool P, class Ptr, class Mask, class Other>
+TW_CALL void load(Tile<T, L, P>& d, const Ptr& ptrs, const Mask& mask, const Other& other) {
+  TW_UNROLL for (int i = 0; i < L::regs; i += V) {
+    Pieces<T, V> v;
+    TW_UNROLL for (int k = 0; k < V; k++) v.part[k] = other.get(i + k);
+    if (mask.get(i)) v.whole = *reinterpret_cast<const decltype(v.whole)*>(ptrs.get(i));
+    TW_UNROLL for (int k = 0; k < V; k++) d.set(i + k, v.part[k]);
+  }
+}
+template <int V, class T, class L, bool P, class Ptr> TW_CALL void load(Tile<T, L, P>& d, const Ptr& ptrs) {
+  TW_UNROLL for (int i = 0; i < L::regs; i += V) {
+    Pieces<T, V> v;
+    v.whole = *reinterpret_cast<const decltype(v.whole)*>(ptrs.get(i));
+    TW_UNROLL for (int k = 0; k < V; k++) d.set(i + k, v.part[k]);
+  }
+}
+
+// tt.store: one of the threads that hold an element writes it.
+template <int V, class G, class Ptr, class T, class L, bool P, class Mask = NoMask>
+TW_CALL void store(G, const Ptr& ptrs, const Tile<T, L, P>& s, const Mask& mask = {}) {
+  if (!is_first_holder<L>(G::lane(), G::warp())) return;
+  TW_UNROLL for (int i = 0; i < L::regs; i += V) {
+    Pieces<T, V> v;
+    TW_UNROLL for (int k = 0; k < V; k++) v.part[k] = s.get(i + k);
+    if (mask.get(i)) *reinterpret_cast<decltype(v.whole)*>(ptrs.get(i)) = v.whole;
+  }
+}
+
+// tt.atomic_rmw fadd or add without a use of the old value.
+template <class G, class Ptr, class T, class L, bool P, class Mask = NoMask>
+TW_CALL void atomic_add(G, const Ptr& ptrs, const Tile<T, L, P>& s, const Mask& mask = {}) {
+  if (!is_first_holder<L>(G::lane(), G::warp())) return;
+  TW_UNROLL for (int i = 0; i < L::regs; i++)
+    if (mask.get(i)) atomicAdd(ptrs.get(i), s.get(i));
+}
+
+// How many registers, from register 0 on, are neighbours along the contiguous dimension of the view: 2^k, at most `Run`.
+template <class L, class View> TW_BOTH int vector_of() {
+  int v = 1;
+  for (int b = 0; (1 << b) < L::regs && v * 2 <= View::run; b++) {
+    for (int d = 0; d < L::rank; d++)
+      if (L::reg[b][d] != (d == View::contiguous_dim ? v : 0)) return v;
+    v *= 2;
+  }
+  return v;
+}
+
+template <class L, class G> TW_CALL void coordinates(G, int i, int* c) {
+  TW_UNROLL for (int k = 0; k < L::rank; k++) c[k] = reg_part<L>(i, k) ^ thread_part<L>(G::lane(), G::warp(), k);
+}
+
+// Whether the tile has the accumulator's layout in its lowest bits: pairs of columns, rows 8 apart, columns 8 apart.
+template <class L> TW_BOTH bool is_fragment() {
+  if (L::rank != 2 || L::regs < 8) return false;
+  const int reg[3][2] = {{0, 1}, {8, 0}, {0, 8}}, lane[5][2] = {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}};
+  for (int b = 0; b < 3; b++)
+    if (L::reg[b][0] != reg[b][0] || L::reg[b][1] != reg[b][1]) return false;
+  for (int b = 0; b < 5; b++)
+    if (L::lane[b][0] != lane[b][0] || L::lane[b][1] != lane[b][1]) return false;
+  return true;
+}
+
+// ttg.local_alloc with a source, ttg.local_store. Other threads see it after a barrier, TMA and wgmma after async_fence()
+// and a barrier. 16-bit accumulator fragments go by stmatrix.
+template <class G, class View, class T, class L, bool P> TW_CALL void smem_store(G g, View view, const Tile<T, L, P>& s) {
+  if constexpr (P && sizeof(T) == 2 && is_fragment<L>() && View::rank == 2 && View::contiguous_dim == 1 && View::run >= 8) {
+    const int lane = G::lane(), row = (lane & 7) + (lane & 8), col = (lane >> 4) * 8;
+    const int row0 = thread_part<L>(0, G::warp(), 0), col0 = thread_part<L>(0, G::warp(), 1);
+    TW_UNROLL for (int j = 0; j < L::regs / 8; j++) {
+      const uint32_t a = static_cast<uint32_t>(__cvta_generic_to_shared(
+          view.at((row0 ^ reg_part<L>(8 * j, 0)) + row, (col0 ^ reg_part<L>(8 * j, 1)) + col)));
+      asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(a), "r"(s.w[4 * j]),
+                   "r"(s.w[4 * j + 1]), "r"(s.w[4 * j + 2]), "r"(s.w[4 * j + 3])
+                   : "memory");
+    }
+  } else {
+    constexpr int V = vector_of<L, View>();
+    TW_UNROLL for (int i = 0; i < L::regs; i += V) {
+      int c[L::rank];
+      coordinates<L>(g, i, c);
+      Pieces<T, V> v;
+      TW_UNROLL for (int k = 0; k < V; k++) v.part[k] = s.get(i + k);
+      *reinterpret_cast<decltype(v.whole)*>(view.at(c)) = v.whole;
+    }
+  }
+}
+
+// ttg.local_load.
+template <class G, class View, class T, class L, bool P> TW_CALL void smem_load(G g, Tile<T, L, P>& d, View view) {
+  constexpr int V = vector_of<L, View>();
+  TW_UNROLL for (int i = 0; i < L::regs; i += V) {
+    int c[L::rank];
+    coordinates<L>(g, i, c);
+    Pieces<T, V> v;
+    v.whole = *reinterpret_cast<const decltype(v.whole)*>(view.at(c));
+    TW_UNROLL for (int k = 0; k < V; k++) d.set(i + k, v.part[k]);
+  }
+}
+
+// A value that crosses roles: register i of thread t at [i][t], no bank conflicts; both roles have the same layout.
+// `buffer`: Tile<T, L>'s registers of all threads of the group, 4 * words * G::threads bytes.
+template <class T, class L, bool P> TW_BOTH int words_of() {
+  if (P) return L::regs / packed<T>();
+  return sizeof(T) == 8 ? 2 * L::regs : L::regs;
+}
+template <class G, class T, class L, bool P> TW_CALL void put(G, void* buffer, const Tile<T, L, P>& s) {
+  uint32_t* p = static_cast<uint32_t*>(buffer) + G::thread();
+  if constexpr (P) {
+    TW_UNROLL for (int i = 0; i < Tile<T, L, P>::words; i++) p[i * G::threads] = s.w[i];
+  } else if constexpr (sizeof(T) == 8) {
+    TW_UNROLL for (int i = 0; i < L::regs; i++) {
+      const uint64_t v = reinterpret_cast<uint64_t>(s.r[i]);
+      p[2 * i * G::threads] = static_cast<uint32_t>(v), p[(2 * i + 1) * G::threads] = static_cast<uint32_t>(v >> 32);
+    }
+  } else {
+    TW_UNROLL for (int i = 0; i < L::regs; i++) {
+      if constexpr (sizeof(T) == 4) {
+        p[i * G::threads] = bits_as<uint32_t>(s.r[i]);
+      } else {
+        p[i * G::threads] = static_cast<uint32_t>(bits_as<typename Chunk<int(sizeof(T))>::type>(s.r[i]));
+      }
+    }
+  }
+}
+template <class G, class T, class L, bool P> TW_CALL void take(G, Tile<T, L, P>& d, const void* buffer) {
+  const uint32_t* p = static_cast<const uint32_t*>(buffer) + G::thread();
+  if constexpr (P) {
+    TW_UNROLL for (int i = 0; i < Tile<T, L, P>::words; i++) d.w[i] = p[i * G::threads];
+  } else if constexpr (sizeof(T) == 8) {
+    TW_UNROLL for (int i = 0; i < L::regs; i++)
+      d.r[i] = reinterpret_cast<T>(p[2 * i * G::threads] | static_cast<uint64_t>(p[(2 * i + 1) * G::threads]) << 32);
+  } else {
+    TW_UNROLL for (int i = 0; i < L::regs; i++) {
+      if constexpr (sizeof(T) == 4) {
+        d.r[i] = bits_as<T>(p[i * G::threads]);
+      } else {
+        d.r[i] = bits_as<T>(static_cast<typename Chunk<int(sizeof(T))>::type>(p[i * G::threads]));
+      }
+    }
+  }
+}
+
+// Pointer tile -> shared tile by cp.async (V * sizeof(T) is 4, 8 or 16); masked elements are zeros.
+template <int V, class G, class View, class Ptr, class Mask = NoMask>
+TW_CALL void cp_async(G g, View view, const Ptr& ptrs, const Mask& mask = {}) {
+  using T = typename View::element;
+  using L = typename Ptr::layout;
+  constexpr int bytes = V * int(sizeof(T));
+  TW_UNROLL for (int i = 0; i < L::regs; i += V) {
+    int c[L::rank];
+    coordinates<L>(g, i, c);
+    const uint32_t to = static_cast<uint32_t>(__cvta_generic_to_shared(view.at(c)));
+    const int valid = mask.get(i) ? bytes : 0;
+    if constexpr (bytes == 16) {
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(ptrs.get(i)), "r"(valid) : "memory");
+    } else {
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(ptrs.get(i)), "n"(bytes), "r"(valid) : "memory");
+    }
+  }
+}
+// All earlier cp.async of each thread arrive at the barrier when they are done: G::threads arrivals. What they wrote
+// is seen by wgmma only after the reader's async_fence().
+template <class G> TW_CALL void cp_async_arrive(G, Bar& b) {
+  const uint32_t a = static_cast<uint32_t>(__cvta_generic_to_shared(&b));
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(a) : "memory");
+}
+TW_CALL void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int N> TW_CALL void cp_async_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
+}  // namespace tw
