@@ -23,21 +23,24 @@ from twill_gui.document.files import open_state, save_state
 from twill_gui.document.state import ProjectState
 
 AUTOSAVE_MS = 3000
-_PROJECT, _ORIGIN, _LOCK = "project.yaml", "origin.json", "lock"
+_PROJECT, _MACHINE, _ORIGIN, _LOCK = "project.yaml", "machine.yaml", "origin.json", "lock"
 
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """Work that was never saved. `origin` is the file that was open: a project, or the input of an unsaved one."""
+    """Work that was never saved. `origin` is the file that was open: a project, or the input of an unsaved one;
+    `machine` is what its project calls its machine."""
 
     folder: Path
     origin: Path
     name: str
     written: datetime
+    machine: str | Path | None = None
 
     def state(self) -> ProjectState:
         """The work as it was. Raises InputError if it cannot be read any more."""
-        return open_state(self.folder / _PROJECT).state
+        state = open_state(self.folder / _PROJECT).state
+        return replace(state, project=replace(state.project, machine=self.machine))
 
     def discard(self) -> None:
         """Removes it for good."""
@@ -101,10 +104,17 @@ class Autosave(QObject):
     def _write(self, state: ProjectState) -> None:
         try:
             origin = state.project.file or state.project.input.path
-            facts = {"origin": str(origin.absolute()), "name": state.project.name}
+            machine = state.project.machine
+            facts = {
+                "origin": str(origin.absolute()),
+                "name": state.project.name,
+                "machine": machine and str(machine),
+                "machine_is_file": isinstance(machine, Path),
+            }
             # The copy lies elsewhere and shares no file with the project: schedules go beside it.
             entries = {name: entry for name, entry in state.project.schedules.items() if state.variants[name].schedule}
-            copy = replace(state, project=replace(state.project, schedules=entries))
+            place = machine if state.machine_text is None else self._folder / _MACHINE
+            copy = replace(state, project=replace(state.project, machine=place, schedules=entries))
             save_state(copy, self._folder / _PROJECT)
             write_atomically(self._folder / _ORIGIN, json.dumps(facts))
         except (OSError, InputError) as fault:
@@ -123,7 +133,8 @@ def find_leftovers(root: Path) -> list[Leftover]:
         try:
             facts = json.loads((folder / _ORIGIN).read_text(encoding="utf-8"))
             written = datetime.fromtimestamp((folder / _ORIGIN).stat().st_mtime)
-            found.append(Leftover(folder, Path(facts["origin"]), str(facts["name"]), written))
+            machine = Path(facts["machine"]) if facts["machine_is_file"] else facts["machine"]
+            found.append(Leftover(folder, Path(facts["origin"]), str(facts["name"]), written, machine))
         except (OSError, ValueError, KeyError):
             shutil.rmtree(folder, ignore_errors=True)  # killed before its first copy was complete
     return sorted(found, key=lambda leftover: leftover.written, reverse=True)

@@ -60,11 +60,15 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class ProjectState:
-    """A project with its graphs and schedules by name; `active` is the one shown."""
+    """A project with its graphs and schedules by name; `active` is the one shown.
+
+    `machine_text`: the machine file's text as it is to be; None: the machine is one of the program's, unchanged.
+    """
 
     project: Project
     variants: Mapping[str, Variant]
     active: str
+    machine_text: str | None = None
 
     @property
     def variant(self) -> Variant:
