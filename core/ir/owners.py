@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from core.ir.body import Body
 from core.ir.model import Operation, Value
+from core.ir.operations import category_of, data_positions
 from core.ir.roles import BodyRole
+from core.ir.tiles import Category
 from core.ir.types import TokenType
 from core.ir.views import is_buffer_view, viewed
 
@@ -16,8 +18,9 @@ def owners(
 ) -> dict[Operation, tuple[str, ...]]:
     """The tile ops of every operation. `ids`: the operations that stand for a tile op, in the order of the text.
 
-    What is duplicated belongs to all that use its results, directly or not; a wait or signal to the ops that share a
-    buffer or a token with it, else to its neighbour in the text.
+    What is duplicated belongs to all that use its results, directly or not, and so does an elementwise op of the
+    schedule that an address or a mask takes too; a wait or signal belongs to the ops that share a buffer or a token
+    with it, else to its neighbour in the text.
     """
     rank = {id_: index for index, id_ in enumerate(dict.fromkeys(ids.values()))}
     found: dict[Operation, frozenset[str]] = {op: frozenset({id_}) for op, id_ in ids.items()}
@@ -26,6 +29,7 @@ def owners(
     found |= {op: _of_buffers(body, op, touching) if roles[op] is BodyRole.IMPLIED else frozenset() for op in rest}
     _spread(body, roles, rest, found)
     found |= {op: _neighbour(body, op, ids) for op in rest if roles[op] is BodyRole.IMPLIED and not found[op]}
+    found |= {op: found[op] | _recomputing(body, roles, ids, found, op) for op in ids if _is_elementwise(op)}
     _spread(body, roles, rest, found)
     return {op: tuple(sorted(found[op], key=rank.__getitem__)) for op in body.operations}
 
@@ -68,6 +72,38 @@ def _of_users(body: Body, op: Operation, found: Mapping[Operation, frozenset[str
             reached = reached.union(*(found[user] for user in body.users.get(value, ())))
             pending += [body.loop.arguments[index] for index in body.yielded.get(value, ())]
     return reached
+
+
+def _recomputing(
+    body: Body,
+    roles: Mapping[Operation, BodyRole],
+    ids: Mapping[Operation, str],
+    found: Mapping[Operation, frozenset[str]],
+    op: Operation,
+) -> frozenset[str]:
+    """The tile ops that take the op's result as part of an address or a mask: it is computed for them once more."""
+    reached = frozenset[str]()
+    pending, seen = list(op.results), set[Value]()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        pending += [body.loop.arguments[index] for index in body.yielded.get(value, ())]
+        for user in body.users.get(value, ()):
+            if roles[user] is BodyRole.DUPLICATED:
+                reached |= found[user]
+            elif roles[user] is BodyRole.VIEW or _is_elementwise(user):
+                pending += user.results
+            elif user in ids:
+                data = data_positions(user)
+                if any(operand is value and at not in data for at, operand in enumerate(user.operands)):
+                    reached |= {ids[user]}
+    return reached
+
+
+def _is_elementwise(op: Operation) -> bool:
+    return category_of(op) is Category.ELEMENTWISE
 
 
 def _of_tokens(body: Body, op: Operation, found: Mapping[Operation, frozenset[str]]) -> frozenset[str]:

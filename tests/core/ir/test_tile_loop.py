@@ -93,6 +93,8 @@ def test_a_mask_that_data_needs_too_is_an_op_and_loads_compute_it_for_themselves
     )
     assert list(tiles.ops) == ["cmpi.0", "load.0", "select.0", "store.0"]
     assert uses(tiles, "load.0") == []
+    for name in ("tt.splat", "arith.cmpi"):  # in the text there is one of each, which is there as soon as the load is
+        assert owners_of(tiles, name) == [("cmpi.0", "load.0", "store.0")]
     assert uses(tiles, "select.0") == [("cmpi.0", 0), ("load.0", 0)]
     assert uses(tiles, "store.0") == [("select.0", 0)]
 
