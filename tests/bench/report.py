@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import platform
+import resource
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from core.files import write_atomically
 from core.graph.model import Graph
 from core.graph.read import load_graph
+from core.graph.write import dump_graph
 from core.project.load import load_project
 from core.project.opened import open_project
 from core.project.record import processor
@@ -28,6 +34,39 @@ def environment() -> str:
         f"{datetime.now(UTC):%Y-%m-%d}, {processor()} ({os.cpu_count()} cores), Python {platform.python_version()}, "
         f"OR-Tools {version('ortools')}, z3 {version('z3-solver')}."
     )
+
+
+def cpu_seconds() -> float:
+    """What this process and its ended children have used of the processor: other work on the machine, which the clock
+    shows, hardly changes it."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+class Kept:
+    """Measurements on disk, one JSON object a line, so that an interrupted run goes on where it was. A measurement of
+    a graph that has changed since is not found."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        self._found: dict[str, dict[str, Any]] = {record["key"]: record for record in map(json.loads, lines)}
+
+    @staticmethod
+    def key(graph: Graph, *what: str) -> str:
+        """Of a measurement of this graph."""
+        return " ".join([*what, hashlib.sha256(dump_graph(graph).encode()).hexdigest()[:12]])
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """What was measured, if it was."""
+        return self._found.get(key)
+
+    def put(self, key: str, record: dict[str, Any]) -> dict[str, Any]:
+        """Keeps a measurement, in place of an older one."""
+        self._found[key] = {"key": key, **record}
+        lines = [json.dumps(record) for record in self._found.values()]
+        write_atomically(self._file, "".join(f"{line}\n" for line in lines))
+        return self._found[key]
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

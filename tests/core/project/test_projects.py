@@ -15,6 +15,7 @@ from core.project.record import record_file
 from core.resources import data_folder
 from core.schedule.bounds import bounds
 from core.schedule.check import check
+from core.schedule.common import kernel_faults
 from core.schedule.liveness import live_ranges
 from core.schedule.metrics import hand_offs, length, stages, used_groups
 from core.schedule.model import Schedule
@@ -41,8 +42,13 @@ def test_the_projects_that_are_promised_are_there() -> None:
         "attention_forward_hopper",
         "attention_forward_blackwell",
         "attention_backward_hopper",
+        "attention_backward_blackwell",
+        "linear_attention_hopper",
+        "layer_norm_hopper",
+        "swiglu_hopper",
         "gemm_hopper",
         "gemm_blackwell",
+        "gemm_persistent_blackwell",
         "paper_figure_1",
     }
     for folder, _ in NAMES:
@@ -103,6 +109,56 @@ def test_hopper_backward_reaches_the_bound_with_two_key_tiles_only() -> None:
     split_graph, split, _ = load("attention_backward_hopper", "two_key_tiles")
     assert split.ii == bounds(split_graph).units["tensor_core"] == 2560
     assert [scheduled.kind for scheduled in split.groups.values()].count("compute") == 2
+
+
+def test_blackwell_backward_has_a_group_for_the_scores_and_one_for_dq() -> None:
+    graph, schedule, _ = load("attention_backward_blackwell")
+    assert schedule.ii == bounds(graph).units["tensor_core"] == 1280
+    group = {op: place.group for op, place in schedule.ops.items()}
+    matrix = {group[op.id] for op in graph.ops.values() if op.matrix}
+    assert len(matrix) == 1
+    assert {op for op in group if group[op] in matrix} == {op.id for op in graph.ops.values() if op.matrix}
+    assert group["exp2.0"] == group["mulf.1"] != group["mulf.2"] == group["descriptor_reduce.0"]
+    assert set(hand_offs(graph, schedule).values) == {"load.0", "load.1"}  # lse and delta
+    assert check(graph, schedule).peaks.tensor_memory <= graph.machine.tensor_memory_columns
+
+
+def test_linear_attention_hands_only_the_scores_over() -> None:
+    graph, schedule, _ = load("linear_attention_hopper")
+    assert schedule.ii == bounds(graph).units["tensor_core"] == 512
+    assert hand_offs(graph, schedule).values == ("warp_group_dot.0",)
+    group = {op: place.group for op, place in schedule.ops.items()}
+    assert group["mulf.3"] == group["warp_group_dot.3"] != group["descriptor_store.0"]  # the state and the output
+
+
+def test_swiglu_reaches_the_bound_on_one_wide_group_or_two_narrow_ones() -> None:
+    for name, warps in (("main", [8]), ("two_row_tiles", [4, 4])):
+        graph, schedule, _ = load("swiglu_hopper", name)
+        assert schedule.ii == bounds(graph).units["tensor_core"] == 1024
+        kinds = [graph.group_kind(scheduled.kind) for scheduled in schedule.groups.values()]
+        assert [kind.warps for kind in kinds if not kind.variable_latency] == warps
+
+
+def test_the_loops_of_layer_norm_are_bound_by_issue_on_common_groups() -> None:
+    loops = [load("layer_norm_hopper", name)[:2] for name in ("mean", "variance", "normalize")]
+    assert [schedule.ii for _, schedule in loops] == [32, 88, 122]
+    for graph, schedule in loops:
+        assert schedule.ii > (bounds(graph).res_mii or 0)
+        assert schedule.ii == sum(op.issue_cycles for op in graph.ops.values())
+        assert schedule.groups == loops[0][1].groups
+    graphs, schedules = ({str(n): loop[part] for n, loop in enumerate(loops)} for part in (0, 1))
+    assert kernel_faults(graphs, schedules) == ()
+
+
+def test_the_persistent_product_stores_a_tile_beside_the_next_ones_steps() -> None:
+    steps_graph, steps, _ = load("gemm_persistent_blackwell", "steps")
+    graph, tiles, _ = load("gemm_persistent_blackwell", "tiles")
+    assert steps.ii == bounds(steps_graph).units["tensor_core"] == 256
+    assert tiles.ii == 31 * steps.ii + length(steps_graph, steps) == graph.ops["for.0"].latency
+    end = tiles.ops["for.0"].start + graph.ops["for.0"].latency
+    assert end <= tiles.ops["tmem_load.0"].start < tiles.ops["descriptor_store.0"].start < end + tiles.ii
+    assert check(graph, tiles).peaks.tensor_memory == 2 * check(steps_graph, steps).peaks.tensor_memory
+    assert kernel_faults({"steps": steps_graph, "tiles": graph}, {"steps": steps, "tiles": tiles}) == ()
 
 
 def test_figure_1_is_that_of_the_paper() -> None:
