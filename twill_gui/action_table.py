@@ -171,6 +171,23 @@ ACTIONS = (
         Needs.RUNNING,
         style=_BAR,
     ),
+    ActionSpec(
+        "why_not_ii",
+        _S,
+        "&Why not a smaller II?",
+        ("Ctrl+E",),
+        "Explain what excludes one cycle less, and what would make it possible",
+        needs=_DOC,
+        style=_LINE,
+    ),
+    ActionSpec(
+        "explain_op",
+        _S,
+        "Why not &elsewhere?",
+        ("E",),
+        "Explain why the selected operation cannot be on another group, or earlier",
+        needs=_SEL,
+    ),
     ActionSpec("keys", _H, "All &keys", ("?",), "List every key of the window"),
     ActionSpec("about", _H, "&About", (), "Versions of the program and its parts"),
 )

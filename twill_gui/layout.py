@@ -17,12 +17,16 @@ _LEFT, _RIGHT, _BOTTOM = (
 _PLACES: Mapping[str, tuple[Qt.DockWidgetArea, int]] = {  # area, and share of its height
     "Project": (_LEFT, 470),
     "Jobs": (_LEFT, 380),
-    "Inspector": (_RIGHT, 540),
-    "Problems": (_RIGHT, 310),
+    "Inspector": (_RIGHT, 440),
+    "Problems": (_RIGHT, 410),
     "Reservation": (_BOTTOM, 200),
     "Liveness": (_BOTTOM, 260),
 }
-_BESIDE: Mapping[str, str] = {"Graph": "Liveness", "IR text": "Liveness"}  # tabs behind a dock with its own place
+_BESIDE: Mapping[str, str] = {
+    "Graph": "Liveness",
+    "IR text": "Liveness",
+    "Explain": "Problems",
+}  # tabs behind a dock with its own place
 _WIDTHS = {"Project": 300, "Inspector": 320}
 _LOW = 860
 

@@ -12,7 +12,9 @@ from twill_gui.actions import Actions
 from twill_gui.document import editing
 from twill_gui.document.document import Document
 from twill_gui.document.state import Change
+from twill_gui.explaining import Explaining
 from twill_gui.exporting import Exporting
+from twill_gui.jobs.explainer import explain
 from twill_gui.jobs.solver import Solver, solve
 from twill_gui.jobs.supervisor import Work
 from twill_gui.layout import DockLayout
@@ -25,6 +27,7 @@ from twill_gui.settings import Settings
 from twill_gui.slots import slots
 from twill_gui.solving import Solving
 from twill_gui.theme import Appearance, Theme
+from twill_gui.views.explain import ExplainView
 from twill_gui.views.gantt import GanttView
 from twill_gui.views.graph import GraphView
 from twill_gui.views.inspector import InspectorView
@@ -69,6 +72,9 @@ class MainWindow(QMainWindow):
         self.inspector = InspectorView(self.document, colors)
         self.ir_text = IrTextView(self.document, colors)
         self.jobs = JobsView(self.progress, colors)
+        self.explain_view = ExplainView(colors)
+        self.explainer = Solver(self, explain)
+        self.explaining = Explaining(self.document, self.explainer, self.explain_view, self)
         self.problems_view = ProblemsView(self.problems)
         self.pages = QStackedWidget()
         for page in (self.welcome, self.unsolved, self.gantt):
@@ -81,6 +87,7 @@ class MainWindow(QMainWindow):
                 "Jobs": self.jobs,
                 "Inspector": self.inspector,
                 "Problems": self.problems_view,
+                "Explain": self.explain_view,
                 "Reservation": self.reservation,
                 "Liveness": self.liveness,
                 "Graph": self.graph_view,
@@ -156,6 +163,7 @@ class MainWindow(QMainWindow):
             self.unsolved,
             self.inspector,
             self.problems_view,
+            self.explain_view,
         ):
             view.selection_requested.connect(document.select)
         gantt.range_selected.connect(self._on_range_selected)
@@ -167,7 +175,11 @@ class MainWindow(QMainWindow):
         self.welcome.open_requested.connect(self.files.choose)
         self.welcome.path_requested.connect(self.files.open)
 
-        for source in (self.files, self.solving, self.exporting):
+        self.explaining.shown.connect(lambda: self.dock_layout.bring_forward("Explain"))
+        for view in (gantt, self.liveness, self.reservation, self.graph_view, self.ir_text):
+            self.explain_view.highlighted.connect(view.set_highlight)
+
+        for source in (self.files, self.solving, self.exporting, self.explaining):
             source.message.connect(self.messages.show_message)
         self.files.diagnostics.connect(self.problems.set_diagnostics)
         self.files.recent_changed.connect(self._on_recent_changed)
@@ -251,8 +263,9 @@ class MainWindow(QMainWindow):
 
     def _on_theme_changed(self) -> None:
         colors = self._appearance.colors
-        for part in (self.actions_by_name, self.messages, self.progress, self.problems, self.jobs, self.status):
+        for part in (self.actions_by_name, self.messages, self.progress, self.problems, self.jobs, self.explain_view):
             part.set_colors(colors)
+        self.status.set_colors(colors)
         self.welcome.set_colors(colors)
         self.project_view.tree.set_colors(colors)
         self.inspector.tree.set_colors(colors)
@@ -287,6 +300,7 @@ class MainWindow(QMainWindow):
         self.dock_layout.save(self._settings)
         self.document.close()
         self.solver.shut_down()
+        self.explainer.shut_down()
         for view in (self.graph_view, self.jobs):
             view.shut_down()
         event.accept()

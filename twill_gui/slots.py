@@ -58,6 +58,8 @@ def slots(window: MainWindow) -> dict[str, Callable[[], object]]:
         "all_dependences": lambda: _toggle_arrows(window),
         "solve": window.solving.solve,
         "cancel": window.solving.cancel,
+        "why_not_ii": window.explaining.ask_smaller_ii,
+        "explain_op": lambda: window.explaining.ask_about(min(document.selection)),
         "keys": lambda: KeysDialog(window).open(),
         "about": lambda: show_about(window),
     }

@@ -18,7 +18,7 @@ def shown(window: MainWindow) -> set[str]:
     return {dock.windowTitle() for dock in window.dock_layout.docks if not dock.isHidden()}
 
 
-ALL = {"Project", "Jobs", "Inspector", "Problems", "Reservation", "Liveness", "Graph", "IR text"}
+ALL = {"Project", "Jobs", "Inspector", "Problems", "Reservation", "Liveness", "Graph", "IR text", "Explain"}
 
 
 def test_docks_are_hidden_without_a_project(open_window: OpenWindow, tmp_path: Path) -> None:

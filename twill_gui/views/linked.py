@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QScrollBar, QToolTip, QWidget
 
+from core.explain.answer import NOTHING, Highlight
 from core.graph.model import Graph
 from core.schedule.model import Schedule
 from twill_gui.palette import LIGHT, ViewPalette
@@ -51,6 +52,7 @@ class LinkedPlot(QWidget):
         self.setMinimumHeight(least_row)
         self.view_palette = LIGHT
         self.selection: frozenset[str] = frozenset()
+        self._lit = NOTHING
         self._name = name
         self._least_row, self._most_row = least_row, most_row
         self._gantt: GanttView | None = None
@@ -78,6 +80,10 @@ class LinkedPlot(QWidget):
 
     def paint_row(self, painter: QPainter, row: int, box: QRectF, scale: TimeScale) -> None:
         """Paints a row into its box, which ends at the plot's edges."""
+        raise NotImplementedError
+
+    def lit_boxes(self, row: int, box: QRectF, scale: TimeScale, ops: frozenset[str]) -> Sequence[QRectF]:
+        """Where some ops are on a row, to be framed while they are pointed at elsewhere."""
         raise NotImplementedError
 
     def op_at(self, row: int, box: QRectF, time: float, y: float) -> str | None:
@@ -115,6 +121,11 @@ class LinkedPlot(QWidget):
         """The selected ops."""
         self.selection = ops
         self.repaint_all()
+
+    def set_highlight(self, lit: Highlight) -> None:
+        """What is pointed at elsewhere: its ops and rows stand out."""
+        self._lit = lit
+        self.update()
 
     def set_palette(self, palette: ViewPalette) -> None:
         """Light or dark colours."""
@@ -196,6 +207,8 @@ class LinkedPlot(QWidget):
             else:
                 ratio = self.devicePixelRatioF()
                 painter.drawPixmap(0, 0, self._still.get(self.size(), ratio, lambda p: self._paint_still(p, scale)))
+            if self._lit != NOTHING:
+                self._paint_lit(painter, scale)
             if self._axis.cursor is not None and self._headers:
                 x = round(scale.x(self._axis.cursor))
                 painter.setPen(QPen(QColor(self.view_palette.cursor), 1))
@@ -289,6 +302,21 @@ class LinkedPlot(QWidget):
             paint_row_header(painter, QRectF(0, box.top(), scale.left, box.height()), header, style)
             painter.drawLine(QLineF(box.left(), box.bottom() - 0.5, box.right(), box.bottom() - 0.5))
         painter.drawLine(QLineF(scale.left - 0.5, 0, scale.left - 0.5, self.height()))
+
+    def _paint_lit(self, painter: QPainter, scale: TimeScale) -> None:
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(self.view_palette.critical), 2))
+        ops, rows = frozenset(self._lit.ops), {*self._lit.units, *self._lit.groups}
+        for row, header in enumerate(self._headers):
+            box = self.row_box(row, scale)
+            if box.bottom() <= 0 or box.top() >= self.height():
+                continue
+            painter.save()
+            painter.setClipRect(box)
+            painter.drawRects([found.adjusted(1, 0, -1, 0) for found in self.lit_boxes(row, box, scale, ops)])
+            painter.restore()
+            if header.title in rows:
+                painter.drawRect(QRectF(1, box.top() + 1, scale.right - 2, box.height() - 3))
 
     def _paint_ground(self, painter: QPainter, row: int, box: QRectF, scale: TimeScale) -> None:
         palette = self.view_palette

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -26,6 +26,15 @@ def paint_outlines(painter: QPainter, frame: Frame, table: BarTable, ops: Iterab
         pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
         painter.setPen(pen)
         painter.drawRects(rects)
+
+
+def paint_lanes(painter: QPainter, frame: Frame, names: Collection[str]) -> None:
+    """A frame around the lanes of these units and warp groups."""
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(QColor(frame.palette.critical), 2))
+    for number, lane in enumerate(frame.layout.lanes):
+        if lane.name in names:
+            painter.drawRect(frame.lane_box(number).adjusted(1, 1, -1, -2))
 
 
 def paint_cursor(painter: QPainter, frame: Frame) -> None:

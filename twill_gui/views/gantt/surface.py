@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from core.explain.answer import NOTHING, Highlight
 from core.graph.model import Dependence
 from twill_gui.palette import LIGHT, ViewPalette
 from twill_gui.views.gantt.arrows import Arrow, paint_arrows, route
@@ -20,7 +21,7 @@ from twill_gui.views.gantt.gestures import Gesture, Hold, Range
 from twill_gui.views.gantt.ghost import paint_ghost
 from twill_gui.views.gantt.layout import Bar, GanttMode
 from twill_gui.views.gantt.move_painter import paint_move
-from twill_gui.views.gantt.overlay import paint_cursor, paint_outlines, paint_range
+from twill_gui.views.gantt.overlay import paint_cursor, paint_lanes, paint_outlines, paint_range
 from twill_gui.views.gantt.rows import Metrics, Rows
 from twill_gui.views.timeline.axis import TimeAxis
 from twill_gui.views.timeline.painting import StillPicture, paints_shapes
@@ -44,6 +45,7 @@ class Surface(QWidget):
         self._selection: frozenset[str] = frozenset()
         self._focus_iteration = 0
         self._hovered = ""
+        self._lit = NOTHING
         self._range: tuple[int, int] | None = None
         self._gesture: Gesture | None = None
         self._show_all = False
@@ -83,6 +85,11 @@ class Surface(QWidget):
     def set_selection(self, ops: frozenset[str]) -> None:
         """The ops to outline, with their dependences."""
         self._selection = ops
+        self.update()
+
+    def set_highlight(self, lit: Highlight) -> None:
+        """What is pointed at elsewhere: its ops, dependences and lanes stand out."""
+        self._lit = lit
         self.update()
 
     def set_show_all(self, on: bool) -> None:
@@ -173,6 +180,8 @@ class Surface(QWidget):
         if self._hovered and not hold:
             paint_outlines(painter, frame, self._table, (self._hovered,), self._palette.hover, 1)
         paint_outlines(painter, frame, self._table, self._selection, self._palette.selection, 2)
+        if self._lit != NOTHING and not hold:
+            self._paint_lit(painter, frame, self._table, heights)
         if hold:
             paint_move(painter, frame, self._table, hold, heights)
         elif self._show_all:
@@ -184,6 +193,15 @@ class Surface(QWidget):
             paint_range(painter, frame, *span)
         if not hold:
             paint_cursor(painter, frame)
+
+    def _paint_lit(
+        self, painter: QPainter, frame: Frame, table: BarTable, heights: dict[str, tuple[float, float]]
+    ) -> None:
+        paint_lanes(painter, frame, (*self._lit.units, *self._lit.groups))
+        ops = heights.keys() & set(self._lit.ops)
+        paint_outlines(painter, frame, table, ops, self._palette.critical, 2)
+        known = tuple(d for d in self._lit.dependences if {d.source, d.target} <= heights.keys())
+        paint_arrows(painter, frame, self._arrows(known), heights)
 
     def _arrows(self, dependences: tuple[Dependence, ...]) -> Iterator[Arrow]:
         """The arrows into and out of the iteration in focus, broken ones as such."""

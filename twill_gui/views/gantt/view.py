@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QScrollBar, QWidget
 
+from core.explain.answer import Highlight
 from core.graph.model import Graph
 from core.schedule.expansion import Phase
 from core.schedule.fit import misfits
@@ -133,6 +134,10 @@ class GanttView(QWidget):
             self._canvas.set_selection(ops)
             self._reveal_selection()
             self._describe()
+
+    def set_highlight(self, lit: Highlight) -> None:
+        """What is pointed at elsewhere."""
+        self._canvas.set_highlight(lit)
 
     def set_mode(self, mode: GanttMode) -> None:
         """Folded or unrolled; the whole time is shown afterwards."""

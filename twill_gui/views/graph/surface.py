@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from core.explain.answer import NOTHING, Highlight
 from twill_gui.palette import LIGHT, ViewPalette
 from twill_gui.views.graph.camera import Camera, fitting_scale
 from twill_gui.views.graph.content import GraphContent
@@ -37,6 +38,7 @@ class GraphSurface(QWidget):
         self._shown: Shapes | None = None
         self._selection: frozenset[str] = frozenset()
         self._hovered: str | Edge | None = None
+        self._lit = NOTHING
         self._palette = LIGHT
         self._fitted = True
         self._fonts: Fonts | None = None
@@ -68,6 +70,11 @@ class GraphSurface(QWidget):
         self._selection = ops
         self._reveal_selection()
         self.repaint_all()
+
+    def set_highlight(self, lit: Highlight) -> None:
+        """What is pointed at elsewhere: its ops and dependences stand out."""
+        self._lit = lit
+        self.update()
 
     def set_palette(self, palette: ViewPalette) -> None:
         """Light or dark colours."""
@@ -182,3 +189,9 @@ class GraphSurface(QWidget):
             paint_edge(painter, frame, frame.shapes.shape_of(self._hovered), strong=True)
         for op in self._selection & frame.shapes.boxes.keys():
             paint_outline(painter, frame, op, self._palette.selection, 2)
+        lit = set(self._lit.dependences)
+        for shape in frame.shapes.edges if lit else ():
+            if lit & set(shape.edge.dependences):
+                paint_edge(painter, frame, shape, strong=True)
+        for op in frame.shapes.boxes.keys() & set(self._lit.ops):
+            paint_outline(painter, frame, op, self._palette.critical, 3)

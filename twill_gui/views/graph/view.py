@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
+from core.explain.answer import Highlight
 from core.graph.model import Dependence, Graph
 from core.schedule.bounds import Recurrence
 from core.schedule.model import Schedule
@@ -109,6 +110,10 @@ class GraphView(QWidget):
             self._selection = ops
             self.canvas.set_selection(ops)
             self._describe()
+
+    def set_highlight(self, lit: Highlight) -> None:
+        """What is pointed at elsewhere."""
+        self.canvas.set_highlight(lit)
 
     def set_palette(self, palette: ViewPalette) -> None:
         """Light or dark colours."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QStackedLayout, QWidget
 
+from core.explain.answer import NOTHING, Highlight
 from core.project.opened import OpenProject
 from twill_gui.document.document import Document
 from twill_gui.models.source_lines import SourceLines, source_lines
@@ -26,6 +27,7 @@ class IrTextView(QWidget):
         self._document = document
         self._shown: OpenProject | None = None
         self._lines: SourceLines | None = None
+        self._lit = NOTHING
         self.code = CodeView("IR text", pieces)
         self._nothing = QLabel()
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -44,6 +46,12 @@ class IrTextView(QWidget):
         """Colours the text for the theme in use."""
         self.code.set_colors(SYNTAX_DARK if colors.dark else SYNTAX_LIGHT)
         self._nothing.setStyleSheet(f"color: {colors.muted};")
+
+    def set_highlight(self, lit: Highlight) -> None:
+        """Marks the lines of what is pointed at elsewhere, beside those of the selection."""
+        if lit.ops != self._lit.ops:
+            self._lit = lit
+            self._mark()
 
     def open_line(self, op: str) -> bool:
         """Puts the text cursor on the op's line and brings it into view; False if the op has no line here."""
@@ -75,7 +83,8 @@ class IrTextView(QWidget):
             return
         selected = [op for op in self._lines.own if op in self._document.selection]
         own, helping = self._lines.lines(selected)
-        self.code.set_marked(own, helping)
+        lit, _ = self._lines.lines([op for op in self._lines.own if op in self._lit.ops])
+        self.code.set_marked(own | lit, helping - lit)
         if own and not any(self.code.in_view(line) for line in own):
             self.code.reveal(self._lines.own[selected[0]][0])
 

@@ -90,6 +90,13 @@ class CurvePainter:
         painter.setPen(QPen(QColor(palette.selection), 2))
         painter.drawRects(frames)
 
+    def boxes_of(self, values: Collection[str]) -> list[QRectF]:
+        """Where the bands of some values are."""
+        whole = self._boxes(self._curve.bottoms[:, self._steps], self._curve.tops[:, self._steps])
+        return [
+            box for band, boxes in zip(self._curve.bands, whole, strict=True) if band.value in values for box in boxes
+        ]
+
     def _paint_band(self, painter: QPainter, band: Band, whole: list[QRectF], alive: list[QRectF]) -> None:
         fill = self._look.palette.unit_style(band.unit).fill(band.shade)
         colour = QColor(fill.colour)

@@ -45,9 +45,15 @@ class LivenessView(LinkedPlot):
         self._curves = ()
 
     def paint_row(self, painter: QPainter, row: int, box: QRectF, scale: TimeScale) -> None:
+        self._painter_of(row, box, scale).paint(painter, self.selection)
+
+    def lit_boxes(self, row: int, box: QRectF, scale: TimeScale, ops: frozenset[str]) -> Sequence[QRectF]:
+        return self._painter_of(row, box, scale).boxes_of(ops) if ops else []
+
+    def _painter_of(self, row: int, box: QRectF, scale: TimeScale) -> CurvePainter:
         curve = self._curves[row]
         look = CurveLook(self.view_palette, self._small, self.devicePixelRatioF())
-        CurvePainter(curve, Levels(curve, box), scale, look).paint(painter, self.selection)
+        return CurvePainter(curve, Levels(curve, box), scale, look)
 
     def op_at(self, row: int, box: QRectF, time: float, y: float) -> str | None:
         curve = self._curves[row]

@@ -65,14 +65,22 @@ class ReservationView(LinkedPlot):
 
     def _paint_cells(self, painter: QPainter, strip: Strip, place: QRectF, scale: TimeScale) -> None:
         """Lines between the ops, frames around the selected ones."""
-        ops, starts, ends = strip.cells()
-        left, right = scale.columns(starts), scale.columns(ends)
+        left = scale.columns(strip.cells()[1])
         painter.setPen(QPen(QColor(self.view_palette.window), 1))
         painter.drawLines([QLineF(x + 0.5, place.top(), x + 0.5, place.bottom()) for x in np.unique(left).tolist()])
-        selected = np.array([op in self.selection for op in ops], np.bool_)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(self.view_palette.selection), 2))
-        painter.drawRects(_boxes(left[selected] + 1, right[selected] - 1, place.adjusted(0, 1, 0, -1)))
+        selected = self._cells_of(strip, place.adjusted(0, 1, 0, -1), scale, self.selection)
+        painter.drawRects([box.adjusted(1, 0, -1, 0) for box in selected])
+
+    def lit_boxes(self, row: int, box: QRectF, scale: TimeScale, ops: frozenset[str]) -> Sequence[QRectF]:
+        return self._cells_of(self._strips[row], box.adjusted(0, MARGIN_PX + 1, 0, -MARGIN_PX - 2), scale, ops)
+
+    @staticmethod
+    def _cells_of(strip: Strip, place: QRectF, scale: TimeScale, wanted: frozenset[str]) -> list[QRectF]:
+        ops, starts, ends = strip.cells()
+        chosen = np.array([op in wanted for op in ops], np.bool_)
+        return _boxes(scale.columns(starts)[chosen], scale.columns(ends)[chosen], place)
 
     def op_at(self, row: int, box: QRectF, time: float, y: float) -> str | None:
         return next(iter(self._strips[row].ops_at(time)), None)

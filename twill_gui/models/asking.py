@@ -1,0 +1,78 @@
+"""What the user asks of Explain: why there is no smaller II, or why an op cannot be somewhere. No Qt."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.explain.question import Question, why_not_groups, why_not_ii, why_not_registers, why_not_there
+from core.graph.model import Graph
+from core.schedule.bounds import Bounds
+from core.schedule.model import Schedule
+from core.schedule.windows import windows
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Why is `ii` impossible: as it is; with `op` on `group`, at cycle `start` or both (None: anywhere); with at most
+    `registers` a thread; or with other numbers of groups by kind?"""
+
+    ii: int
+    op: str | None = None
+    group: str | None = None
+    start: int | None = None
+    registers: int | None = None
+    groups: tuple[tuple[str, int], ...] = ()
+
+
+def question(asked: Asked, graph: Graph, schedule: Schedule | None) -> Question:
+    """What is asked, for the shown graph and schedule. Raises LookupError for an op, group or kind that it has not."""
+    if asked.op is not None:
+        return why_not_there(graph, asked.op, asked.ii, asked.group, asked.start, schedule)
+    if asked.registers is not None:
+        return why_not_registers(graph, asked.registers, asked.ii)
+    if asked.groups:
+        return why_not_groups(graph, dict(asked.groups), asked.ii)
+    return why_not_ii(graph, asked.ii)
+
+
+def smaller_ii(schedule: Schedule | None, bounds: Bounds) -> Asked:
+    """One less than the shown schedule has, or than arithmetic allows."""
+    ii = schedule.ii if schedule else bounds.lower_bound or bounds.min_ii or 1
+    return Asked(max(ii - 1, 1))
+
+
+def elsewhere(graph: Graph, schedule: Schedule, op: str, broken: bool) -> Asked:
+    """What is most worth asking of a placed op: where it is, if it is `broken` there; else a group that refuses it;
+    else the cycle before its earliest start."""
+    place = schedule.ops[op]
+    if broken:
+        return Asked(schedule.ii, op, place.group, place.start)
+    found = windows(graph, schedule, op)
+    refusing = next((name for name, window in found.items() if window.refusals), None)
+    if refusing is not None:
+        return Asked(schedule.ii, op, refusing)
+    earliest = found[place.group].earliest
+    return Asked(schedule.ii, op, place.group, earliest - 1 if earliest else None)
+
+
+def command_line(asked: Asked, file: Path, schedule: str | None, loop: int | None = None) -> str:
+    """The same question to `twill explain`, which reads the files as they are on disk."""
+    words: list[str | int] = ["twill", "explain", str(file)]
+    options: Sequence[tuple[str, str | int | None]] = (
+        ("--loop", loop),
+        ("--schedule", schedule),
+        ("--ii", asked.ii),
+        ("--op", asked.op),
+        ("--group", asked.group),
+        ("--start", asked.start),
+        ("--registers", asked.registers),
+    )
+    for option, value in options:
+        if value is not None:
+            words += [option, value]
+    if asked.groups:
+        words += ["--groups", *(f"{kind}={count}" for kind, count in asked.groups)]
+    return shlex.join(str(word) for word in words)

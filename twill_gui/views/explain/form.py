@@ -1,0 +1,143 @@
+"""The question to Explain: what is asked, and the fields that it takes."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QFormLayout, QSizePolicy, QSpinBox, QWidget
+
+from core.graph.model import Graph
+from core.schedule.model import Schedule
+from twill_gui.models.asking import Asked
+
+_MOST = 1 << 24  # cycles; no schedule is longer
+_ANYWHERE = "any group"
+
+
+class Topic(Enum):
+    """What can be asked, in the user's words."""
+
+    INTERVAL = "Why is this II impossible?"
+    PLACE = "Why can an op not be there?"
+    REGISTERS = "Why not with so few registers?"
+    GROUPS = "Why not with so many groups?"
+
+
+class AskForm(QWidget):
+    """`asked` is what the fields say; `submitted`: the user has pressed Enter in one of them."""
+
+    submitted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._schedule: Schedule | None = None
+        self.topic = self._combo("Question", [topic.value for topic in Topic])
+        self.ii = _spin("Initiation interval in cycles", 1, _MOST)
+        self.op = self._combo("Operation")
+        self.group = self._combo("Warp group")
+        self.start = _spin("Cycle at which the operation starts", -1, _MOST)
+        self.start.setSpecialValueText("any cycle")
+        self.registers = _spin("Registers per thread, at most", 1, 1024)
+        self.kind = self._combo("Kind of warp group")
+        self.count = _spin("Number of groups of that kind", 0, 64)
+        self._form = QFormLayout(self)
+        self._form.setContentsMargins(0, 0, 0, 0)
+        self._form.setSpacing(4)
+        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        self._form.addRow(self.topic)
+        for label, field in (
+            ("&II", self.ii),
+            ("&Op", self.op),
+            ("o&n", self.group),
+            ("&at", self.start),
+            ("&at most", self.registers),
+            ("&kind", self.kind),
+            ("&count", self.count),
+        ):
+            self._form.addRow(label, field)
+        self.topic.currentIndexChanged.connect(self._show_fields)
+        for spin in (self.ii, self.start, self.registers, self.count):
+            spin.lineEdit().returnPressed.connect(self.submitted)
+        self._show_fields()
+
+    def set_context(self, graph: Graph | None, schedule: Schedule | None) -> None:
+        """The ops, groups and limits to choose from; what is chosen stays if it can."""
+        self._schedule = schedule
+        groups = [_ANYWHERE, *(schedule.groups if schedule else ())]
+        _refill(self.op, list(graph.ops) if graph else [])
+        _refill(self.group, groups)
+        _refill(self.kind, [kind.kind for kind in graph.groups] if graph else [])
+
+    @property
+    def asked(self) -> Asked:
+        """The question as the fields say it."""
+        ii, topic = self.ii.value(), self._topic
+        if topic is Topic.PLACE:
+            group = None if self.group.currentIndex() <= 0 else self.group.currentText()
+            start = None if self.start.value() < 0 else self.start.value()
+            return Asked(ii, self.op.currentText(), group, start)
+        if topic is Topic.REGISTERS:
+            return Asked(ii, registers=self.registers.value())
+        if topic is Topic.GROUPS:
+            return Asked(ii, groups=((self.kind.currentText(), self.count.value()),))
+        return Asked(ii)
+
+    def set_asked(self, asked: Asked) -> None:
+        """Puts a question into the fields."""
+        self.ii.setValue(asked.ii)
+        topic = Topic.INTERVAL
+        if asked.op is not None:
+            topic = Topic.PLACE
+            self.op.setCurrentText(asked.op)
+            self.group.setCurrentText(asked.group or _ANYWHERE)
+            self.start.setValue(-1 if asked.start is None else asked.start)
+        elif asked.registers is not None:
+            topic = Topic.REGISTERS
+            self.registers.setValue(asked.registers)
+        elif asked.groups:
+            topic = Topic.GROUPS
+            self.kind.setCurrentText(asked.groups[0][0])
+            self.count.setValue(asked.groups[0][1])
+        self.topic.setCurrentIndex(list(Topic).index(topic))
+
+    @property
+    def _topic(self) -> Topic:
+        return list(Topic)[self.topic.currentIndex()]
+
+    def _show_fields(self) -> None:
+        topic = self._topic
+        for topics, fields in (
+            (Topic.PLACE, (self.op, self.group, self.start)),
+            (Topic.REGISTERS, (self.registers,)),
+            (Topic.GROUPS, (self.kind, self.count)),
+        ):
+            for field in fields:
+                self._form.setRowVisible(field, topic is topics)
+
+    def _combo(self, name: str, items: list[str] | None = None) -> QComboBox:
+        combo = QComboBox()
+        combo.setAccessibleName(name)
+        combo.addItems(items or [])
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        combo.setMinimumContentsLength(8)
+        combo.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        return combo
+
+
+def _spin(name: str, least: int, most: int) -> QSpinBox:
+    spin = QSpinBox()
+    spin.setAccessibleName(name)
+    spin.setToolTip(name)
+    spin.setRange(least, most)
+    return spin
+
+
+def _refill(combo: QComboBox, items: list[str]) -> None:
+    """Nothing moves if the items are the same."""
+    if items == [combo.itemText(row) for row in range(combo.count())]:
+        return
+    chosen = combo.currentText()
+    combo.clear()
+    combo.addItems(items)
+    combo.setCurrentIndex(max(combo.findText(chosen), 0))
