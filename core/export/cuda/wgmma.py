@@ -45,11 +45,11 @@ def _wrapper(shape: WgmmaShape) -> str:
         raise ValueError(f"wgmma has no shape with N = {shape.n}; N is a multiple of 8 from 8 to 256")
     if (shape.transpose_a or shape.transpose_b) and not transposable:
         raise ValueError(f"wgmma reads {shape.element} only with K contiguous")
-    true = {False: "false", True: "true"}
     both = [_method(shape, name, k, transposable, registers=False)]
     if not shape.transpose_a:
         both.append(_method(shape, name, k, transposable, registers=True))
-    head = f"template <> struct Wgmma<{shape.n}, {shape.element}, {true[shape.transpose_a]}, {true[shape.transpose_b]}> {{\n"
+    transposes = ", ".join("true" if t else "false" for t in (shape.transpose_a, shape.transpose_b))
+    head = f"template <> struct Wgmma<{shape.n}, {shape.element}, {transposes}> {{\n"
     return head + "".join(both) + "};\n"
 
 

@@ -4,7 +4,8 @@
 namespace tw {
 using Bar = uint64_t;  // an mbarrier in shared memory
 
-TW_CALL void bar_init(Bar& b, int count) { px::mbarrier_init(&b, static_cast<uint32_t>(count)); }
+// `name` is for the mock's messages.
+TW_CALL void bar_init(Bar& b, int count, const char* = "") { px::mbarrier_init(&b, static_cast<uint32_t>(count)); }
 // After the inits, by the thread that made them: the asynchronous proxy sees them too.
 TW_CALL void bar_init_fence() {
   px::fence_mbarrier_init(px::sem_release, px::scope_cluster);
