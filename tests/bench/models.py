@@ -3,8 +3,8 @@
     python -m tests.bench.models [--limit-s 1800] [--only NAME ...] [--again exact] [--out FILE]
 
 The tactics of z3 share the limit of a graph: each gets an equal part of what those before it left, and no more than the
-best before it took. Runs are kept beside the table (`models.jsonl`), so that one that was interrupted goes on, and one
-that is complete only writes the table again; `--again` names the model whose runs are not taken from there.
+best before it took. Runs are kept beside the table (`models.jsonl`) and measured once, so that hours can be taken in
+pieces; those of graphs that have changed since are measured again, and with `--again` those of that model.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def main() -> None:
     parser.add_argument("--again", choices=["exact", "paper"], help="measure this model anew")
     parser.add_argument("--out", type=Path, default=RESULTS / "models.md")
     options = parser.parse_args()
-    kept = Kept(options.out.with_suffix(".jsonl"))
+    kept = Kept(options.out.with_suffix(".jsonl"), resume=True)
     warm_up = load_graph(KERNELS / "figure_1.yaml")  # libraries are loaded on first use
     solve(warm_up, SolveOptions(objective=OBJECTIVE))
     ask_paper(warm_up, SolveOptions(), Budget(60.0, lambda: False))

@@ -25,6 +25,8 @@ from core.resources import data_folder
 from core.schedule.report import Family
 
 RESULTS = Path(__file__).parent / "results"
+UNFINISHED = Path(__file__).parents[2] / "build" / "bench"
+"""Where runs are kept so that `--resume` finds them; Git looks past it."""
 KERNELS = Path(__file__).parents[1] / "data" / "cases" / "kernels"
 
 
@@ -44,12 +46,12 @@ def cpu_seconds() -> float:
 
 
 class Kept:
-    """Measurements on disk, one JSON object a line, so that an interrupted run goes on where it was. A measurement of
-    a graph that has changed since is not found."""
+    """Measurements on disk, one JSON object a line, so that `--resume` goes on where an interrupted run was. What is
+    there is not looked at without it. A measurement of a graph that has changed since is not found."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, resume: bool) -> None:
         self._file = file
-        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        lines = file.read_text(encoding="utf-8").splitlines() if resume and file.exists() else []
         self._found: dict[str, dict[str, Any]] = {record["key"]: record for record in map(json.loads, lines)}
 
     @staticmethod
@@ -93,9 +95,8 @@ def kernel_graphs() -> Iterator[tuple[str, Graph]]:
 
 
 def project_graphs() -> Iterator[tuple[str, Graph]]:
-    """Every schedule of every project that is one loop by itself."""
+    """Every schedule of every project; of nested loops the outer one with the inner one as a block."""
     for folder in sorted(path for path in data_folder("projects").iterdir() if path.is_dir()):
         project = load_project(folder)
-        if not project.kernel_schedules:
-            for name in project.schedules:
-                yield f"{folder.name}, {name}", open_project(project.for_schedule(name)).graph
+        for name in project.schedules:
+            yield f"{folder.name}, {name}", open_project(project.for_schedule(name)).graph

@@ -1,52 +1,45 @@
 """What rounding costs: the exact model on graphs with the paper's normalised costs, against the graph's own cycles.
 
-python tests/bench/rounding.py [--limit-s 300] [--only NAME ...] [--out FILE]
+    python -m tests.bench.rounding [--limit-s 300] [--only NAME ...] [--resume] [--out FILE]
+
+`--resume` goes on with a run that was interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from pathlib import Path
-
-from report import RESULTS, environment, project_graphs, table, write
+from typing import Any
 
 from core.graph.model import Graph
 from core.schedule.bounds import bounds
 from core.schedule.model import Schedule
 from core.solve.engine import Budget
-from core.solve.events import Level, SolveOptions, SolveResult, Status
+from core.solve.events import Level, SolveOptions
 from core.solve.paper.normalize import normalize
 from core.solve.solve import solve
+from tests.bench.report import RESULTS, UNFINISHED, Kept, cpu_seconds, environment, project_graphs, table, write
 
 SUMS = (100, 300, 1000)
-HEAD = ("project", "costs", "F", "cycles each", "status", "II", "II in cycles", "at the bound", "order", "s")
+HEAD = (
+    "project",
+    "costs",
+    "F",
+    "cycles each",
+    "status",
+    "II",
+    "II in cycles",
+    "at the bound",
+    "bound by",
+    "order",
+    "CPU s",
+)
 NOTES = (
     "Costs: the graph's own, or normalised with that limit on their sum; all are solved by the exact model for II and "
-    "L. At the bound: whether the least II is that of units and recurrences (?: not decided). Order: the ops of the "
-    "most loaded unit by slot, from the first of the text on; of several optima one is shown, so that another order "
-    "is one that the rounded costs allow as well or better."
+    "L. At the bound: whether the least II is that of units and recurrences (?: not decided); bound by: what excludes "
+    "the II below. Order: the ops of the most loaded unit by slot, from the first of the text on; of several optima "
+    "one is shown, so that another order is one that the rounded costs allow as well or better."
 )
-
-
-@dataclass(frozen=True)
-class Solved:
-    """What the exact model finds under some costs, each cycle worth `unit` of the graph's."""
-
-    graph: Graph
-    unit: float
-    error: int
-    result: SolveResult
-
-    @property
-    def at_bound(self) -> str:
-        """Whether the least II is the greatest of the units' and the recurrences' bound."""
-        least = bounds(self.graph).min_ii
-        if self.result.ii == least:
-            return "yes"
-        if self.result.proved_lower_bound > (least or 0):
-            return "no"
-        return "?"
 
 
 def main() -> None:
@@ -55,19 +48,20 @@ def main() -> None:
     parser.add_argument("--limit-s", type=float, default=300.0, help="seconds for one graph")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="projects whose name begins so")
     parser.add_argument("--out", type=Path, default=RESULTS / "rounding.md")
+    parser.add_argument("--resume", action="store_true", help="go on with a run that was interrupted")
     options = parser.parse_args()
+    kept = Kept(UNFINISHED / "rounding.jsonl", options.resume)
     rows: list[list[str]] = []
     changes: list[str] = []
     for name, graph in project_graphs():
-        if not options.only or name.startswith(tuple(options.only)):
-            solved = [solve_rounded(graph, total, options.limit_s) for total in (None, *SUMS)]
-            unit = busiest_unit(graph)
-            for total, one in zip((None, *SUMS), solved, strict=True):
-                rows.append([name, "own" if total is None else f"sum {total}", *cells(one, unit)])
-                print(*rows[-1], sep="\t", flush=True)
-                if total is not None:
-                    changes += [f"- {name}, sum {total}: {change}" for change in differences(solved[0], one, unit)]
-    found = "\n".join(changes) or "Rounding changes no verdict and no order of these projects."
+        if options.only and not name.startswith(tuple(options.only)):
+            continue
+        solved = [measured(kept, graph, total, options.limit_s) for total in (None, *SUMS)]
+        for total, one in zip((None, *SUMS), solved, strict=True):
+            rows.append([name, "own" if total is None else f"sum {total}", *cells(one)])
+            print(*rows[-1], sep="\t", flush=True)
+            if total is not None:
+                changes += [f"- {name}, sum {total}: {change}" for change in differences(solved[0], one)]
     write(
         options.out,
         "# Rounded costs against the graph's own",
@@ -75,45 +69,67 @@ def main() -> None:
         table(HEAD, rows),
         NOTES,
         "## What rounding changes",
-        found,
+        "\n".join(changes) or "Rounding changes no verdict and no order of these projects.",
     )
 
 
-def solve_rounded(graph: Graph, total: int | None, limit_s: float) -> Solved:
-    """The exact model under normalised costs; None: under the graph's own."""
-    unit, error = 1.0, 0
+def measured(kept: Kept, graph: Graph, total: int | None, limit_s: float) -> dict[str, Any]:
+    """What the exact model finds under normalised costs, None: the graph's own; as it is kept, or now."""
+    key = Kept.key(graph, f"sum {total}")
+    return kept.get(key) or kept.put(key, solve_rounded(graph, total, limit_s))
+
+
+def solve_rounded(graph: Graph, total: int | None, limit_s: float) -> dict[str, Any]:
+    """Status, II, order and the rest; each cycle is worth `unit` of the graph's."""
+    unit, error, busiest = 1.0, 0, busiest_unit(graph)
     if total is not None:
         normalization = normalize(graph, total, Budget(limit_s, lambda: False))
         if normalization is None:
-            raise SystemExit(f"{graph.name}: no normalisation within the limit")
+            return {"status": "no normalisation in time"}
         graph, unit, error = normalization.apply(graph), 1 / normalization.scale, normalization.error
-    options = SolveOptions(objective=(Level.II, Level.LENGTH), limit_s=limit_s)
-    return Solved(graph, unit, error, solve(graph, options))
+    began = cpu_seconds()
+    result = solve(graph, SolveOptions(objective=(Level.II, Level.LENGTH), limit_s=limit_s))
+    below = [entry.by for entry in result.trail if entry.ii == result.proved_lower_bound - 1]
+    least = bounds(graph).min_ii
+    return {
+        "status": result.status.value,
+        "ii": result.ii,
+        "unit": unit,
+        "error": error,
+        "at_bound": "yes" if result.ii == least else "no" if result.proved_lower_bound > (least or 0) else "?",
+        "by": below[-1] if below else "-",
+        "busiest": busiest,
+        "order": [] if result.schedule is None else order_on(graph, result.schedule, busiest),
+        "cpu_s": cpu_seconds() - began,
+    }
 
 
-def cells(one: Solved, unit: str) -> list[str]:
+def cells(one: dict[str, Any]) -> list[str]:
     """The row behind project and costs."""
-    result = one.result
-    ii = ["-", "-"] if result.ii is None else [str(result.ii), f"{result.ii * one.unit:.0f}"]
-    order = "-" if result.schedule is None else " ".join(order_on(one.graph, result.schedule, unit))
-    return [str(one.error), f"{one.unit:.4g}", result.status.value, *ii, one.at_bound, order, f"{result.seconds:.1f}"]
+    if "ii" not in one:
+        return ["-", "-", one["status"], *["-"] * 6]
+    ii = ["-", "-"] if one["ii"] is None else [str(one["ii"]), f"{one['ii'] * one['unit']:.0f}"]
+    order = " ".join(one["order"]) or "-"
+    row = [str(one["error"]), f"{one['unit']:.4g}", one["status"], *ii, one["at_bound"], one["by"], order]
+    return [*row, f"{one['cpu_s']:.1f}"]
 
 
-def differences(own: Solved, rounded: Solved, unit: str) -> list[str]:
+def differences(own: dict[str, Any], rounded: dict[str, Any]) -> list[str]:
     """What is decided otherwise than under the graph's own costs."""
+    if "ii" not in rounded:
+        return []
     found: list[str] = []
-    if "?" not in (own.at_bound, rounded.at_bound) and own.at_bound != rounded.at_bound:
-        found.append(f"the bound is reached: {rounded.at_bound}, under its own costs: {own.at_bound}")
-    if {own.result.status, rounded.result.status} == {Status.OPTIMAL, Status.INFEASIBLE}:
-        found.append(f"{rounded.result.status.value}, under its own costs: {own.result.status.value}")
-    if own.result.ii is not None and rounded.result.ii is not None:
-        ratio = rounded.result.ii * rounded.unit / own.result.ii
+    if "?" not in (own["at_bound"], rounded["at_bound"]) and own["at_bound"] != rounded["at_bound"]:
+        found.append(f"the bound is reached: {rounded['at_bound']}, under its own costs: {own['at_bound']}")
+    if {own["status"], rounded["status"]} == {"optimal", "infeasible"}:
+        found.append(f"{rounded['status']}, under its own costs: {own['status']}")
+    if own["ii"] is not None and rounded["ii"] is not None:
+        ratio = rounded["ii"] * rounded["unit"] / own["ii"]
         if abs(ratio - 1) > 0.01:
             found.append(f"least II {100 * (ratio - 1):+.1f} %")
-    if own.result.schedule is not None and rounded.result.schedule is not None:
-        orders = [order_on(one.graph, one.result.schedule, unit) for one in (own, rounded) if one.result.schedule]
-        if orders[0] != orders[1]:
-            found.append(f"order on {unit}: {' '.join(orders[1])}, under its own costs: {' '.join(orders[0])}")
+        if own["order"] != rounded["order"]:
+            orders = " ".join(rounded["order"]), " ".join(own["order"])
+            found.append(f"order on {own['busiest']}: {orders[0]}, under its own costs: {orders[1]}")
     return found
 
 
