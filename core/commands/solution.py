@@ -17,7 +17,7 @@ from core.schedule.metrics import length, stages, used_groups
 from core.schedule.model import Schedule
 from core.schedule.report import Family
 from core.schedule.write import schedule_document
-from core.solve.events import PaperAnswer, SolveResult, Status
+from core.solve.events import PaperAnswer, Queueing, SolveResult, Status, TrailEntry
 
 
 def solution_document(graph: Graph, result: SolveResult) -> dict[str, Any]:
@@ -61,8 +61,13 @@ def solution_text(graph: Graph, result: SolveResult, file: Path | None) -> str:
     """The verdicts on II, the bounds, the levels and the groups; `file`: where the schedule was written."""
     lines = [_headline(graph, result)]
     if result.trail:
-        rows = [[e.ii, e.verdict.value, e.by, e.confirmed_by or "-", f"{e.seconds:.2f}"] for e in result.trail]
+        rows = [[e.ii, e.verdict.value, e.by, _confirmed(e), f"{e.seconds:.2f}"] for e in result.trail]
         lines.append(table(("II", "verdict", "by", "confirmed by", "seconds"), rows))
+        lines += [
+            f"impossible without queueing: II {e.ii}, which asynchronous ops that wait for their unit make possible"
+            for e in result.trail
+            if e.queueing is Queueing.HELPS
+        ]
     lines.append(bounds_text(bounds(graph)))
     if result.paper is not None:
         lines += _paper_lines(result.paper)
@@ -80,6 +85,10 @@ def solution_text(graph: Graph, result: SolveResult, file: Path | None) -> str:
         if file is not None:
             lines.append(f"written: {file.as_posix()}")
     return "\n".join(lines)
+
+
+def _confirmed(entry: TrailEntry) -> str:
+    return "one solver" if entry.by_one_solver else entry.confirmed_by or "-"
 
 
 def _paper_lines(answer: PaperAnswer) -> list[str]:

@@ -100,9 +100,9 @@ def _answer_kernel(
 
 
 def _solve(graph: Graph, options: SolveOptions) -> SolveResult:
-    from core.solve.solve import solve  # OR-Tools takes a while to load: only for those who solve
+    from core.solve.solve import answer  # OR-Tools takes a while to load: only for those who solve
 
-    return solve(graph, options, _tell if sys.stderr.isatty() else _ignore, lambda: False)
+    return answer(graph, options, _tell if sys.stderr.isatty() else _ignore, lambda: False)
 
 
 def _ignore(event: Event) -> None:

@@ -18,7 +18,7 @@ from core.graph.write import graph_document
 from core.schedule.model import Schedule
 from core.schedule.report import Family
 from core.schedule.write import dump_schedule, schedule_document
-from core.solve.events import LevelResult, PaperAnswer, SolveOptions, SolveResult, TrailEntry
+from core.solve.events import LevelResult, PaperAnswer, SolveOptions, SolveResult, TrailEntry, Verdict
 from core.yaml_edit import format_yaml
 
 SCHEMA = "twill.record/1"
@@ -79,15 +79,31 @@ def record_document(result: SolveResult, options: SolveOptions, schedule: str) -
 
 
 def trail_document(entry: TrailEntry) -> dict[str, Any]:
-    """One decided II as the command line's `ii_trail` and the record say it."""
-    return {
+    """One decided II as the command line's `ii_trail` and the record say it.
+
+    `lowest` (only where one argument excludes all from there to `ii`) and `queueing` (only where it was asked) may be
+    missing. `proof`: what an exclusion rests on, else None.
+    """
+    document = {
         "ii": entry.ii,
         "verdict": entry.verdict.value,
         "seconds": round(entry.seconds, 3),
         "by": entry.by,
         "confirmed_by": entry.confirmed_by,
         "horizon": entry.horizon,
+        "proof": _proof(entry),
     }
+    if entry.lowest is not None:
+        document["lowest"] = entry.lowest
+    return document if entry.queueing is None else {**document, "queueing": entry.queueing.value}
+
+
+def _proof(entry: TrailEntry) -> str | None:
+    if entry.verdict is not Verdict.INFEASIBLE:
+        return None
+    if entry.by_one_solver:
+        return "one solver"
+    return "arithmetic" if entry.confirmed_by is None else "two solvers"
 
 
 def level_document(level: LevelResult) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.schedule.bounds import Arithmetic
 from core.schedule.check import Judge
@@ -11,7 +11,7 @@ from core.solve.engine import Budget, Run, run
 from core.solve.events import TrailEntry, Verdict
 from core.solve.extract import extract
 from core.solve.model import ExactModel
-from core.solve.problem import Problem, enough_stages
+from core.solve.problem import Problem, enough_stages, least_length, stages_within
 
 CP_SAT = "cp-sat"
 
@@ -46,6 +46,15 @@ class Decider:
         schedule = self.schedule(model, result) if result.verdict is Verdict.FEASIBLE else None
         return Decision(self._entry(ii, result, model, began), schedule)
 
+    def find(self, ii: int, work: float) -> Schedule | None:
+        """A schedule of few stages, if there is one that is found within so much work; None proves nothing."""
+        if self.arithmetic.certificates(ii):
+            return None
+        few = stages_within(least_length(self.problem, ii) + ii, ii)
+        model = ExactModel(self.problem, ii, min(few, enough_stages(self.problem, ii)))
+        result = self.ask(model, work)
+        return self.schedule(model, result) if result.verdict is Verdict.FEASIBLE else None
+
     def exclude(self, lowest: int, highest: int) -> TrailEntry:
         """Whether arguments that hold for all of these intervals show that none is feasible.
 
@@ -54,7 +63,7 @@ class Decider:
         began = self.budget.seconds()
         stages = enough_stages(self.problem, highest)
         model = ExactModel(self.problem, highest, stages, below=highest - lowest)
-        return self._entry(highest, self.ask(model), model, began)
+        return replace(self._entry(highest, self.ask(model), model, began), lowest=lowest)
 
     def ask(self, model: ExactModel, work: float | None = None) -> Run:
         """One run of CP-SAT, within all that is left of the budget or a part of it."""

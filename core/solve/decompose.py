@@ -16,10 +16,8 @@ from core.schedule.check import Judge
 from core.schedule.model import Placement, Schedule
 from core.solve.decide import Decider
 from core.solve.engine import Budget
-from core.solve.events import Verdict
 from core.solve.group_choice import GroupChoice
-from core.solve.model import ExactModel
-from core.solve.problem import Problem, enough_stages, least_length, make_problem, stages_within
+from core.solve.problem import Problem, make_problem
 
 LARGE_FROM = 45
 """Ops from which on this finds schedules sooner than the model of everything."""
@@ -81,13 +79,7 @@ def _grouped(problem: Problem, ii: int, budget: Budget, seed: int) -> Schedule |
 
 def _timed(graph: Graph, ii: int, work: float, budget: Budget, seed: int) -> Schedule | None:
     """A schedule of few stages by the exact model, if it is found within `work` units of deterministic time."""
-    decider = Decider(make_problem(graph), budget, seed)
-    if decider.arithmetic.certificates(ii):
-        return None
-    stages = stages_within(least_length(decider.problem, ii) + ii, ii)
-    model = ExactModel(decider.problem, ii, min(stages, enough_stages(decider.problem, ii)))
-    result = decider.ask(model, work)
-    return decider.schedule(model, result) if result.verdict is Verdict.FEASIBLE else None
+    return Decider(make_problem(graph), budget, seed).find(ii, work)
 
 
 def _with_groups(problem: Problem, candidates: Mapping[str, int]) -> Graph:

@@ -28,6 +28,15 @@ class Verdict(Enum):
     UNKNOWN = "unknown"
 
 
+class Queueing(Enum):
+    """Whether an II that a solver excludes becomes possible where asynchronous ops may wait for their unit in a queue
+    for up to one II. UNKNOWN: not decided within the limit."""
+
+    HELPS = "helps"
+    DOES_NOT_HELP = "does not help"
+    UNKNOWN = "unknown"
+
+
 class Level(Enum):
     """The lexicographic objectives, each minimised at the best values of those before it."""
 
@@ -62,7 +71,11 @@ class SolveOptions:
 @dataclass(frozen=True, slots=True)
 class TrailEntry:
     """One II that was decided. `by` names the certificate (`unit`, `recurrence`, `registers`, ...) or the solver;
-    `confirmed_by` a second solver; `horizon` the number of stages searched."""
+    `confirmed_by` a second solver; `horizon` the number of stages searched.
+
+    `lowest`: where one argument excludes all from there to `ii`. `queueing`: None if it was not asked, since
+    arithmetic decided, or the II is possible as it is.
+    """
 
     ii: int
     verdict: Verdict
@@ -70,6 +83,13 @@ class TrailEntry:
     by: str
     confirmed_by: str | None = None
     horizon: int | None = None
+    lowest: int | None = None
+    queueing: Queueing | None = None
+
+    @property
+    def by_one_solver(self) -> bool:
+        """An II excluded by search, by one solver alone: neither arithmetic nor a second solver says the same."""
+        return self.verdict is Verdict.INFEASIBLE and self.horizon is not None and self.confirmed_by is None
 
 
 @dataclass(frozen=True, slots=True)

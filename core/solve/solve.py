@@ -1,4 +1,4 @@
-"""The solvers' front. The exact one: least II with proof, then the lexicographic levels."""
+"""The solvers' front. The exact one: least II with proof, then the lexicographic levels, then second opinions."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from core.solve.events import Done, Event, Level, LevelResult, ModelName, SolveO
 from core.solve.levels import Levels
 from core.solve.problem import make_problem
 from core.solve.search import Search
+from core.solve.second_opinion import with_second_opinions
 
 
 def solve(
@@ -54,6 +55,26 @@ def solve(
         budget.seconds(),
         schedule,
     )
+    emit(Done(result))
+    return result
+
+
+def answer(
+    graph: Graph,
+    options: SolveOptions,
+    emit: Callable[[Event], None] | None = None,
+    stopped: Callable[[], bool] | None = None,
+) -> SolveResult:
+    """As `solve`, and in what is left of the limit z3's second opinion on what a solver alone excluded and whether a
+    queue would help there."""
+    emit, stopped = emit or _ignore, stopped or _never
+
+    def emit_until_done(event: Event) -> None:
+        if not isinstance(event, Done):
+            emit(event)
+
+    first = solve(graph, options, emit_until_done, stopped)
+    result = with_second_opinions(graph, first, options, emit, stopped)
     emit(Done(result))
     return result
 

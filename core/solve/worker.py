@@ -22,9 +22,9 @@ def work(connection: Connection, graph: Graph, options: SolveOptions) -> None:
             return  # nobody reads any more; `poll` tells the search to stop
 
     try:
-        from core.solve.solve import solve
+        from core.solve.solve import answer
 
-        solve(graph, options, send, connection.poll)
+        answer(graph, options, send, connection.poll)
     except Exception as fault:
         send(Failed(str(fault) or type(fault).__name__, traceback.format_exc()))
     finally:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.graph.model import Graph
@@ -12,6 +13,7 @@ from core.schedule.model import Schedule
 from core.solve.confirm.reading import periods, read_schedule
 from core.solve.confirm.system import System
 from core.solve.events import Verdict
+from core.solve.interrupt import interruptible
 
 FIRST_COUNTED = 3
 """Copies of a value that are counted at first; a schedule that needs more has them counted."""
@@ -28,9 +30,16 @@ class Confirmation:
     schedule: Schedule | None = None
 
 
-def confirm(graph: Graph, ii: int, *, stages: int | None = None, limit_s: float) -> Confirmation:
+def confirm(
+    graph: Graph,
+    ii: int,
+    *,
+    stages: int | None = None,
+    limit_s: float,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Confirmation:
     """Whether the graph has a legal schedule at this II: of any number of stages, or with all starts in
-    [0, stages * II).
+    [0, stages * II). `stopped` is asked now and then.
 
     A proof by z3 alone: no bound of `core.schedule.bounds` and nothing of the CP-SAT model goes into it. Values and
     result can be pickled, so that it can run in a process of its own. Raises RuntimeError if the judge refuses what
@@ -40,7 +49,7 @@ def confirm(graph: Graph, ii: int, *, stages: int | None = None, limit_s: float)
     counted = dict.fromkeys(graph.ops, FIRST_COUNTED)
     while True:
         system = System(graph, ii, stages, counted)
-        verdict, values = _ask(system.text, began + limit_s)
+        verdict, values = _ask(system.text, began + limit_s, stopped)
         if verdict is not Verdict.FEASIBLE:
             return Confirmation(verdict, time.monotonic() - began)
         schedule = read_schedule(graph, system, values)
@@ -53,24 +62,28 @@ def confirm(graph: Graph, ii: int, *, stages: int | None = None, limit_s: float)
         counted |= uncounted
 
 
-def _ask(text: str, deadline: float) -> tuple[Verdict, dict[str, int]]:
+def _ask(text: str, deadline: float, stopped: Callable[[], bool]) -> tuple[Verdict, dict[str, int]]:
     """The verdict on a system by a time of the monotonic clock, and the values of its integers and Booleans by name
     if it is satisfiable."""
     import z3
 
-    solver = z3.SimpleSolver(ctx=z3.Context())
+    context = z3.Context()
+    solver = z3.SimpleSolver(ctx=context)
     # Of the arithmetic solvers, the one for difference logic by Bellman and Ford proves fastest.
     solver.set("smt.arith.solver", 1)
     solver.set("max_memory", MEMORY_MEGABYTES)
-    try:
+
+    def is_over() -> bool:
+        return stopped() or time.monotonic() >= deadline
+
+    def ask() -> z3.CheckSatResult:
         solver.from_string(text)
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return Verdict.UNKNOWN, {}
-        solver.set("timeout", max(1, int(left * 1000)))
-        answer = solver.check()
+        return z3.unknown if is_over() else solver.check()
+
+    try:
+        answer = interruptible(ask, context.interrupt, is_over)
     except z3.Z3Exception as error:
-        if "memory" not in str(error):
+        if "memory" not in str(error) and not is_over():
             raise
         return Verdict.UNKNOWN, {}
     if answer == z3.unsat:

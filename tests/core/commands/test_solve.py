@@ -42,7 +42,7 @@ def test_figure_1_of_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(group["ops"]) == {"s", "p", "o"}
     assert document["levels"][0]["name"] == "ii"
     for entry in document["ii_trail"]:
-        assert set(entry) == {"ii", "verdict", "seconds", "by", "confirmed_by", "horizon"}
+        assert set(entry) == {"ii", "verdict", "seconds", "by", "confirmed_by", "horizon", "proof"}
 
 
 def test_infeasible_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
