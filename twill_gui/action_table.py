@@ -188,6 +188,18 @@ ACTIONS = (
         "Explain why the selected operation cannot be on another group, or earlier",
         needs=_SEL,
     ),
+    ActionSpec(
+        "keep_copy",
+        _S,
+        "&Keep a copy",
+        ("Ctrl+D",),
+        "Keep the shown schedule under another name, to compare with it later",
+        needs=_SCHED,
+        style=_LINE,
+    ),
+    ActionSpec(
+        "remove_schedule", _S, "&Remove schedule", (), "Take the shown schedule out of the project", needs=_SCHED
+    ),
     ActionSpec("keys", _H, "All &keys", ("?",), "List every key of the window"),
     ActionSpec("about", _H, "&About", (), "Versions of the program and its parts"),
 )

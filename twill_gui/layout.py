@@ -26,6 +26,9 @@ _BESIDE: Mapping[str, str] = {
     "Graph": "Liveness",
     "IR text": "Liveness",
     "Explain": "Problems",
+    "Compare": "Liveness",
+    "Settings": "Project",
+    "Machine": "Project",
 }  # tabs behind a dock with its own place
 _WIDTHS = {"Project": 300, "Inspector": 320}
 _LOW = 860

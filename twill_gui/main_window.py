@@ -27,6 +27,7 @@ from twill_gui.settings import Settings
 from twill_gui.slots import slots
 from twill_gui.solving import Solving
 from twill_gui.theme import Appearance, Theme
+from twill_gui.tool_docks import ToolDocks
 from twill_gui.views.explain import ExplainView
 from twill_gui.views.gantt import GanttView
 from twill_gui.views.graph import GraphView
@@ -76,6 +77,7 @@ class MainWindow(QMainWindow):
         self.explainer = Solver(self, explain)
         self.explaining = Explaining(self.document, self.explainer, self.explain_view, self)
         self.problems_view = ProblemsView(self.problems)
+        self.tool_docks = ToolDocks(self, colors)
         self.pages = QStackedWidget()
         for page in (self.welcome, self.unsolved, self.gantt):
             self.pages.addWidget(page)
@@ -92,6 +94,7 @@ class MainWindow(QMainWindow):
                 "Liveness": self.liveness,
                 "Graph": self.graph_view,
                 "IR text": self.ir_text,
+                **self.tool_docks.docks,
             },
         )
         self.actions_by_name = Actions(self, self.gantt)
@@ -181,6 +184,7 @@ class MainWindow(QMainWindow):
 
         for source in (self.files, self.solving, self.exporting, self.explaining):
             source.message.connect(self.messages.show_message)
+        self.tool_docks.message.connect(self.messages.show_message)
         self.files.diagnostics.connect(self.problems.set_diagnostics)
         self.files.recent_changed.connect(self._on_recent_changed)
         self.solving.busy_changed.connect(self._on_busy_changed)
@@ -266,6 +270,7 @@ class MainWindow(QMainWindow):
         for part in (self.actions_by_name, self.messages, self.progress, self.problems, self.jobs, self.explain_view):
             part.set_colors(colors)
         self.status.set_colors(colors)
+        self.tool_docks.set_colors(colors)
         self.welcome.set_colors(colors)
         self.project_view.tree.set_colors(colors)
         self.inspector.tree.set_colors(colors)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from core.diagnostics import Diagnostic, InputError, Severity
 from core.ir.model import Loop
 from core.project.load import PROJECT_FILE
+from core.schedule.model import Schedule
 from twill_gui.dialogs.loops import LoopDialog
 from twill_gui.document.document import Document
 from twill_gui.document.files import MISSING_SCHEDULE, Opened, open_state, save_state
@@ -39,6 +40,12 @@ class ProjectFiles(QObject):
         self._notes: tuple[Diagnostic, ...] = ()
         self.autosave = Autosave(document, recovery, self)
         self.autosave.failed.connect(self._on_autosave_failed)
+
+    def saved_schedule(self) -> Schedule | None:
+        """The shown schedule as it was when the project was opened or last saved, None if it was not there."""
+        state = self._document.state
+        variant = self._saved.variants.get(state.active) if self._saved and state else None
+        return variant.schedule if variant else None
 
     def choose(self) -> None:
         """Asks for a file and opens it."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from twill_gui.dialogs.about import show_about
 from twill_gui.dialogs.keys import KeysDialog
-from twill_gui.document import editing
+from twill_gui.document import editing, settings
 from twill_gui.exporting import Format
 from twill_gui.views.gantt import GanttMode, group_lanes
 
@@ -60,6 +60,8 @@ def slots(window: MainWindow) -> dict[str, Callable[[], object]]:
         "cancel": window.solving.cancel,
         "why_not_ii": window.explaining.ask_smaller_ii,
         "explain_op": lambda: window.explaining.ask_about(min(document.selection)),
+        "keep_copy": lambda: settings.keep_copy(document),
+        "remove_schedule": lambda: settings.remove_schedule(document),
         "keys": lambda: KeysDialog(window).open(),
         "about": lambda: show_about(window),
     }

@@ -1,0 +1,228 @@
+"""Settings, Machine and Compare with real events: a change is judged at once, refused ones say why."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLineEdit, QSpinBox, QWidget
+from pytestqt.qtbot import QtBot
+from states import SCHEDULE, write_project
+
+from core.graph.model import InOrderIssue
+from core.schedule.edits import move_op
+from core.schedule.write import dump_schedule
+from twill_gui.main_window import MainWindow
+from twill_gui.views.machine.tree import VALUE
+
+OpenWindow = Callable[..., MainWindow]
+ROOT = Path(__file__).parents[2]
+LEFT = Qt.MouseButton.LeftButton
+CONTROL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
+
+
+@pytest.fixture
+def window(open_window: OpenWindow, tmp_path: Path) -> MainWindow:
+    """On a copy of the Hopper attention sample."""
+    shutil.copytree(ROOT / "projects" / "attention_forward_hopper", tmp_path / "attention")
+    return open_window(tmp_path / "attention")
+
+
+def named(view: QWidget, kind: type[QWidget], name: str) -> QWidget:
+    """The visible widget of that accessible name."""
+    [found] = [one for one in view.findChildren(kind) if one.accessibleName() == name and one.isVisible()]
+    return found
+
+
+def edit_number(bot: QtBot, window: MainWindow, path: tuple[object, ...], text: str) -> None:
+    """Double-clicks the value of a key, types over it and presses Enter."""
+    tree = window.tool_docks.machine.tree
+    item = tree.item_of(path)
+    assert item is not None
+    parent = item.parent()
+    while parent is not None:
+        parent.setExpanded(True)
+        parent = parent.parent()
+    tree.scrollToItem(item)
+    place = tree.visualItemRect(item)
+    value = QPoint(tree.columnViewportPosition(VALUE) + tree.columnWidth(VALUE) - 6, place.center().y())
+    bot.mouseClick(tree.viewport(), LEFT, pos=value)
+    bot.mouseDClick(tree.viewport(), LEFT, pos=value)
+    editor = QApplication.focusWidget()
+    assert isinstance(editor, QLineEdit)
+    editor.selectAll()
+    bot.keyClicks(editor, text)
+    bot.keyClick(editor, Qt.Key.Key_Return)
+    bot.waitUntil(lambda: not isinstance(QApplication.focusWidget(), QLineEdit))
+    bot.wait(20)
+
+
+def choose(bot: QtBot, box: QComboBox, text: str) -> None:
+    """Goes to an entry of a combo box with the arrow keys and takes it."""
+    box.setFocus()
+    bot.keyClick(box, Qt.Key.Key_Home)
+    for _ in range(box.findText(text)):
+        bot.keyClick(box, Qt.Key.Key_Down)
+    assert box.currentText() == text
+
+
+def test_a_number_typed_over_is_judged_at_once(bot: QtBot, window: MainWindow) -> None:
+    window.dock_layout.bring_forward("Machine")
+    tree = window.tool_docks.machine.tree
+    bot.waitUntil(tree.isVisible)
+    edit_number(bot, window, ("shared_memory", "bytes"), "100000")
+    report = window.document.report
+    assert report is not None and [violation.family.value for violation in report.violations] == ["shared_memory"]
+    assert "1 violation" in window.status.violations.text()
+    item = tree.item_of(("shared_memory", "bytes"))
+    assert item is not None and item.text(VALUE) == "100000"
+    bot.keyClick(tree, Qt.Key.Key_Z, CONTROL)
+    assert window.document.report is not None and window.document.report.legal
+    item = tree.item_of(("shared_memory", "bytes"))
+    assert item is not None and item.text(VALUE) == "232448"
+
+
+def test_a_number_that_cannot_be_is_refused_in_words(bot: QtBot, window: MainWindow) -> None:
+    window.dock_layout.bring_forward("Machine")
+    machine = window.tool_docks.machine
+    bot.waitUntil(machine.tree.isVisible)
+    edit_number(bot, window, ("registers", "max_per_thread"), "9999")
+    assert "max_per_thread" in machine.fault.text() and machine.fault.isVisible()
+    item = machine.tree.item_of(("registers", "max_per_thread"))
+    assert item is not None and item.text(VALUE) == "240"
+    assert not window.document.modified
+
+
+def test_the_filter_finds_rules_and_a_selected_op_shows_its_own(bot: QtBot, window: MainWindow) -> None:
+    window.dock_layout.bring_forward("Machine")
+    machine = window.tool_docks.machine
+    bot.waitUntil(machine.tree.isVisible)
+    bot.keyClicks(machine.filter, "hand_off")
+    shown = [item.text(0) for n in range(machine.tree.topLevelItemCount()) if (item := machine.tree.topLevelItem(n))]
+    seen = [
+        item.text(0)
+        for n in range(machine.tree.topLevelItemCount())
+        if (item := machine.tree.topLevelItem(n)) and not item.isHidden()
+    ]
+    assert "units" in shown and seen == ["hand_off"]
+    machine.filter.clear()
+    window.document.select(frozenset({"exp2.0"}))
+    current = machine.tree.currentItem()
+    assert current is not None and "exp2" in current.text(0) and current.isExpanded()
+
+
+def test_another_machine_by_key(bot: QtBot, window: MainWindow) -> None:
+    window.dock_layout.bring_forward("Machine")
+    choose(bot, window.tool_docks.machine.choice, "h200")
+    bot.keyClick(window.tool_docks.machine.choice, Qt.Key.Key_Return)
+    assert window.document.state is not None
+    window.tool_docks.machine.machine_requested.emit("h200")
+    assert window.document.state.project.machine == "h200"
+
+
+def test_groups_rules_and_time_limit(bot: QtBot, window: MainWindow) -> None:
+    window.dock_layout.bring_forward("Settings")
+    form = window.tool_docks.settings
+    bot.waitUntil(form.isVisible)
+    graph = window.document.graph
+    assert graph is not None
+    count = named(form, QSpinBox, "Count of compute")
+    count.setFocus()
+    bot.keyClick(count, Qt.Key.Key_Up)
+    assert window.document.graph is not None
+    assert [(g.kind, g.count) for g in window.document.graph.groups] == [("load", 1), ("compute", 3)]
+    bot.mouseClick(form.isolate, LEFT, pos=QPoint(8, form.isolate.height() // 2))
+    assert window.document.graph.rules.isolate_matrix_issue
+    assert window.document.report is not None and not window.document.report.legal
+    choose(bot, form.issue, "not considered")
+    assert window.document.graph.rules.in_order_issue is InOrderIssue.OFF
+    form.limit.setFocus()
+    bot.keyClick(form.limit, Qt.Key.Key_Up)
+    assert window.document.state is not None and window.document.state.project.solve.limit_s == 61
+    window.gantt.setFocus()
+    for _ in range(5):
+        bot.keyClick(window.gantt.canvas, Qt.Key.Key_Z, CONTROL)
+    assert window.document.graph == graph and not window.document.modified
+
+
+def test_a_group_in_use_that_is_removed_takes_its_schedule_and_says_so(bot: QtBot, window: MainWindow) -> None:
+    window.dock_layout.bring_forward("Settings")
+    form = window.tool_docks.settings
+    bot.waitUntil(form.isVisible)
+    bot.mouseClick(named(form, QWidget, "Remove compute"), LEFT)
+    assert window.document.schedule is None
+    assert window.pages.currentWidget() is window.unsolved
+    assert "left out: main" in window.messages.messages[0].text
+    bot.keyClick(window, Qt.Key.Key_Z, CONTROL)
+    assert window.document.schedule is not None
+
+
+def test_a_split_that_cannot_be_is_refused_in_words(bot: QtBot, window: MainWindow) -> None:
+    window.dock_layout.bring_forward("Settings")
+    form = window.tool_docks.settings
+    bot.waitUntil(form.isVisible)
+    form.transform.axis.setFocus()
+    bot.keyClick(form.transform.axis, Qt.Key.Key_End)
+    assert "reduces along that axis" in form.fault.text()
+    assert form.transform.axis.currentText() == "whole tiles"
+    assert not window.document.modified
+    fuse = form.transform.fuse
+    assert isinstance(fuse, QCheckBox)
+    bot.mouseClick(fuse, LEFT, pos=QPoint(8, fuse.height() // 2))
+    assert window.document.modified
+
+
+def test_solve_again_from_the_form(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    window = open_window(write_project(tmp_path / "p"))
+    window.dock_layout.bring_forward("Settings")
+    bot.waitUntil(window.tool_docks.settings.isVisible)
+    bot.mouseClick(window.tool_docks.settings.solve_button, LEFT)
+    assert not window.tool_docks.settings.solve_button.isEnabled()
+    bot.waitUntil(lambda: window.document.schedule != SCHEDULE, timeout=20_000)
+    assert window.tool_docks.settings.solve_button.isEnabled()
+
+
+def test_compare_with_a_copy_lists_and_outlines_what_moved(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    window = open_window(write_project(tmp_path / "p"))
+    compare = window.tool_docks.compare
+    bot.keyClick(window, Qt.Key.Key_D, CONTROL)
+    window.dock_layout.bring_forward("Compare")
+    bot.waitUntil(compare.isVisible)
+    choose(bot, compare.choice, "main_copy")
+    compare.choose("main_copy")
+    assert compare.summary.text() == "The two schedules are the same."
+    before = window.gantt.canvas.grab().toImage()
+    window.document.select(frozenset({"b"}))
+    bot.keyClick(window, Qt.Key.Key_Right, ALT)
+    window.document.select(frozenset())
+    rows = compare.model.rows
+    assert [(row.op, row.shown, row.other, row.change) for row in rows if row.op] == [
+        ("b", "4 on compute.0", "3 on compute.0", "-1 cycles")
+    ]
+    with_outline = window.gantt.canvas.grab().toImage()
+    bot.mouseClick(compare.outlines, LEFT, pos=QPoint(8, compare.outlines.height() // 2))
+    without = window.gantt.canvas.grab().toImage()
+    assert with_outline != without and without != before
+    table = compare.table
+    bot.mouseClick(table.viewport(), LEFT, pos=table.visualRect(compare.model.index(len(rows) - 1, 0)).center())
+    assert window.document.selection == {"b"}
+
+
+def test_compare_as_saved_and_with_a_file(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    window = open_window(write_project(tmp_path / "p"))
+    compare = window.tool_docks.compare
+    compare.choose("as last saved")
+    window.document.select(frozenset({"b"}))
+    bot.keyClick(window, Qt.Key.Key_Right, ALT)
+    assert [row.op for row in compare.model.rows if row.op] == ["b"]
+    window.files.save()
+    assert compare.summary.text() == "The two schedules are the same."
+    other = move_op(SCHEDULE, "a", 1, "compute.1")
+    (tmp_path / "other.yaml").write_text(dump_schedule(other))
+    compare.compare_with_file("other.yaml", other)
+    assert {row.op for row in compare.model.rows if row.op} == {"a", "b"}
+    window.files.close()
+    assert compare.other is None and compare.choice.count() == 1

@@ -1,0 +1,75 @@
+"""The docks around the schedule: Settings, Machine, Compare, and what answers them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from core.diagnostics import InputError, Severity
+from core.machine.load import machine_names
+from core.schedule.read import load_schedule
+from twill_gui.configuring import Configuring
+from twill_gui.theme import Colors
+from twill_gui.views.compare import CompareView
+from twill_gui.views.machine import MachineView
+from twill_gui.views.message_bar import Message
+from twill_gui.views.settings import SettingsView
+
+if TYPE_CHECKING:
+    from twill_gui.main_window import MainWindow
+
+_SCHEDULE_FILTER = "Schedules (*.yaml *.yml *.json);;All files (*)"
+
+
+class ToolDocks(QObject):
+    """Makes the docks, and connects them with the window they belong to."""
+
+    message = Signal(object)  # Message
+
+    def __init__(self, window: MainWindow, colors: Colors) -> None:
+        super().__init__(window)
+        self._window = window
+        document = window.document
+        self.settings = SettingsView(document, colors)
+        self.machine = MachineView(document, machine_names(), colors)
+        self.compare = CompareView(document, window.files.saved_schedule)
+        self.configuring = Configuring(document, self.settings, self.machine, window)
+        self.configuring.message.connect(self.message)
+        self.compare.other_changed.connect(window.gantt.set_ghost)
+        self.compare.selection_requested.connect(document.select)
+        self.compare.file_requested.connect(self._choose_other)
+        for view in (self.settings, self.machine):
+            view.solve_requested.connect(window.solving.solve)
+        window.solving.busy_changed.connect(self._on_busy_changed)
+
+    @property
+    def docks(self) -> Mapping[str, QWidget]:
+        """The views by the titles of their docks."""
+        return {"Settings": self.settings, "Machine": self.machine, "Compare": self.compare}
+
+    def set_colors(self, colors: Colors) -> None:
+        """Colours them for the theme in use."""
+        for view in (self.settings, self.machine):
+            view.set_colors(colors)
+
+    def _on_busy_changed(self) -> None:
+        for view in (self.settings, self.machine):
+            view.set_busy(self._window.solving.busy)
+
+    def _choose_other(self) -> None:
+        """Asks for a schedule file to compare with."""
+        graph = self._window.document.graph
+        if graph is None:
+            return
+        name, _ = QFileDialog.getOpenFileName(self._window, "Compare with", str(Path.cwd()), _SCHEDULE_FILTER)
+        if not name:
+            return
+        try:
+            self.compare.compare_with_file(Path(name).name, load_schedule(Path(name), graph))
+        except InputError as fault:
+            text = f"Cannot compare with {Path(name).name}: {fault.diagnostics[0].format()}"
+            self.message.emit(Message("compare", Severity.ERROR, text))
