@@ -25,7 +25,18 @@ from core.solve.paper.answer import ask_paper
 from core.solve.paper.normalize import DEFAULT_SUM, normalize
 from core.solve.paper.z3_run import FASTEST, TACTICS
 from core.solve.solve import solve
-from tests.bench.report import KERNELS, RESULTS, Kept, broken, cpu_seconds, environment, project_graphs, table, write
+from tests.bench.report import (
+    KERNELS,
+    RESULTS,
+    Kept,
+    broken,
+    cpu_seconds,
+    environment,
+    out_of,
+    project_graphs,
+    table,
+    write,
+)
 
 PICKED = (
     "fa_fwd_hopper_2x64",
@@ -218,12 +229,6 @@ def paper_cells(answer: PaperAnswer | None) -> dict[str, Any]:
         cells["judge"] = broken(answer.violations)
         cells["raw"] = "contradictory" if answer.raw_ii is None else f"{answer.raw_ii}: {broken(answer.raw_violations)}"
     return cells
-
-
-def out_of(limit_s: float) -> Callable[[], bool]:
-    """Whether so many seconds of the processor have gone since now."""
-    began = cpu_seconds()
-    return lambda: cpu_seconds() - began > limit_s
 
 
 if __name__ == "__main__":

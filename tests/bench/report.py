@@ -8,7 +8,7 @@ import os
 import platform
 import resource
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -43,6 +43,12 @@ def cpu_seconds() -> float:
     shows, hardly changes it."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def out_of(limit_s: float) -> Callable[[], bool]:
+    """Whether so many seconds of the processor have gone since now: to be asked again and again."""
+    began = cpu_seconds()
+    return lambda: cpu_seconds() - began > limit_s
 
 
 class Kept:
