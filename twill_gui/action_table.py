@@ -80,6 +80,9 @@ ACTIONS = (
     ActionSpec(
         "clear", _E, "&Clear selection", ("Esc",), "Cancel a drag, then clear the selection", needs=_SCHED, style=_CHART
     ),
+    ActionSpec(
+        "find", _E, "&Find…", ("Ctrl+F",), "Find an operation by its name, kind, warp group or line", needs=_DOC
+    ),
     ActionSpec("nudge_left", _E, "Move one cycle &earlier", ("Alt+Left",), _MOVE, needs=_SEL, style=_LINE),
     ActionSpec("nudge_right", _E, "Move one cycle &later", ("Alt+Right",), _MOVE, needs=_SEL),
     ActionSpec("nudge_left_far", _E, "Move ten cycles earlier", ("Alt+Shift+Left",), _MOVE, needs=_SEL),
@@ -200,6 +203,7 @@ ACTIONS = (
     ActionSpec(
         "remove_schedule", _S, "&Remove schedule", (), "Take the shown schedule out of the project", needs=_SCHED
     ),
+    ActionSpec("palette", _H, "&Commands…", ("Ctrl+Shift+P",), "Search all commands by name, and run one"),
     ActionSpec("keys", _H, "All &keys", ("?",), "List every key of the window"),
     ActionSpec("about", _H, "&About", (), "Versions of the program and its parts"),
 )

@@ -27,6 +27,7 @@ class Explaining(QObject):
     message = Signal(object)  # Message
     shown = Signal()  # there is something to read
     busy_changed = Signal()
+    told = Signal(str)  # what an explanation has come to, in one line
 
     def __init__(self, document: Document, explainer: Solver, view: ExplainView, parent: QObject) -> None:
         super().__init__(parent)
@@ -121,6 +122,7 @@ class Explaining(QObject):
             return
         stages = {Outcome.DONE: Stage.DONE, Outcome.CANCELLED: Stage.CANCELLED}
         self._view.finish(stages.get(ending.outcome, Stage.FAILED))
+        self.told.emit(self._view.headline)
         if ending.outcome not in stages:
             details = "\n".join(part for part in (ending.message, ending.traceback) if part)
             copy = ("Copy details", lambda: QGuiApplication.clipboard().setText(details))

@@ -26,6 +26,7 @@ _BESIDE: Mapping[str, str] = {
     "Graph": "Liveness",
     "IR text": "Liveness",
     "Explain": "Problems",
+    "Log": "Liveness",
     "Compare": "Liveness",
     "Settings": "Project",
     "Machine": "Project",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMainWindow, QMenu, QStackedWidget, QToolBar, QVBoxLayout, QWidget
 
@@ -17,6 +18,7 @@ from twill_gui.exporting import Exporting
 from twill_gui.jobs.explainer import explain
 from twill_gui.jobs.solver import Solver, solve
 from twill_gui.jobs.supervisor import Work
+from twill_gui.journal import Journal
 from twill_gui.layout import DockLayout
 from twill_gui.models.problems import ProblemsModel
 from twill_gui.models.solve_progress import SolveProgress
@@ -35,6 +37,7 @@ from twill_gui.views.inspector import InspectorView
 from twill_gui.views.ir_text import IrTextView
 from twill_gui.views.jobs import JobsView
 from twill_gui.views.liveness import LivenessView
+from twill_gui.views.log import LogView
 from twill_gui.views.message_bar import MessageBar
 from twill_gui.views.problems import ProblemsView
 from twill_gui.views.project import ProjectView
@@ -44,6 +47,7 @@ from twill_gui.views.unsolved import UnsolvedView
 from twill_gui.views.welcome import WelcomeView
 
 APPLICATION_TITLE = "Twill Explorer"
+_SELECTION_MENU = ("explain_op", "pin", "", "source_line", "center", "predecessor", "successor", "", "clear")
 
 
 class MainWindow(QMainWindow):
@@ -74,6 +78,8 @@ class MainWindow(QMainWindow):
         self.ir_text = IrTextView(self.document, colors)
         self.jobs = JobsView(self.progress, colors)
         self.explain_view = ExplainView(colors)
+        self.log = LogView(colors)
+        self.journal = Journal(self.document, self.progress, self.log, self)
         self.explainer = Solver(self, explain)
         self.explaining = Explaining(self.document, self.explainer, self.explain_view, self)
         self.problems_view = ProblemsView(self.problems)
@@ -94,6 +100,7 @@ class MainWindow(QMainWindow):
                 "Liveness": self.liveness,
                 "Graph": self.graph_view,
                 "IR text": self.ir_text,
+                "Log": self.log,
                 **self.tool_docks.docks,
             },
         )
@@ -178,12 +185,19 @@ class MainWindow(QMainWindow):
         self.welcome.open_requested.connect(self.files.choose)
         self.welcome.path_requested.connect(self.files.open)
 
+        self.explaining.told.connect(self.journal.on_explained)
+        gantt.why_asked.connect(self.explaining.ask_about_group)
+        gantt.menu_requested.connect(self._open_menu)
+        self.inspector.asked.connect(self.explaining.ask)
+        self.problems_view.why_asked.connect(self.explaining.ask_about)
         self.explaining.shown.connect(lambda: self.dock_layout.bring_forward("Explain"))
         for view in (gantt, self.liveness, self.reservation, self.graph_view, self.ir_text):
             self.explain_view.highlighted.connect(view.set_highlight)
 
         for source in (self.files, self.solving, self.exporting, self.explaining):
             source.message.connect(self.messages.show_message)
+            source.message.connect(self.journal.on_message)
+        self.files.diagnostics.connect(self.journal.on_diagnostics)
         self.tool_docks.message.connect(self.messages.show_message)
         self.files.diagnostics.connect(self.problems.set_diagnostics)
         self.files.recent_changed.connect(self._on_recent_changed)
@@ -197,6 +211,14 @@ class MainWindow(QMainWindow):
         """Chooses the theme and remembers it."""
         self._appearance.set_theme(theme)
         self._settings.theme = theme
+
+    def _open_menu(self, place: QPoint) -> None:
+        """What can be done with the selection, where the user points."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for name in _SELECTION_MENU:
+            menu.addAction(self.actions_by_name[name]) if name else menu.addSeparator()
+        menu.popup(place)
 
     # What has happened
 
@@ -270,6 +292,7 @@ class MainWindow(QMainWindow):
         for part in (self.actions_by_name, self.messages, self.progress, self.problems, self.jobs, self.explain_view):
             part.set_colors(colors)
         self.status.set_colors(colors)
+        self.log.set_colors(colors)
         self.tool_docks.set_colors(colors)
         self.welcome.set_colors(colors)
         self.project_view.tree.set_colors(colors)

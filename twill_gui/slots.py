@@ -9,6 +9,7 @@ from twill_gui.dialogs.about import show_about
 from twill_gui.dialogs.keys import KeysDialog
 from twill_gui.document import editing, settings
 from twill_gui.exporting import Format
+from twill_gui.finding import open_find, open_palette
 from twill_gui.views.gantt import GanttMode, group_lanes
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def slots(window: MainWindow) -> dict[str, Callable[[], object]]:
         "explain_op": lambda: window.explaining.ask_about(min(document.selection)),
         "keep_copy": lambda: settings.keep_copy(document),
         "remove_schedule": lambda: settings.remove_schedule(document),
+        "find": lambda: open_find(window),
+        "palette": lambda: open_palette(window),
         "keys": lambda: KeysDialog(window).open(),
         "about": lambda: show_about(window),
     }

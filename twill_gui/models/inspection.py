@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.graph.model import Dependence, Graph, Op, Space
+from core.graph.model import Dependence, DependenceKind, Graph, Op
 from core.project.opened import OpenProject
 from core.schedule.bounds import Bounds
 from core.schedule.certificate import Certificate
@@ -15,15 +15,10 @@ from core.schedule.model import Schedule
 from core.schedule.report import Family, Report, Violation
 from core.schedule.reservation import reservation_table
 from core.schedule.windows import Window, windows
+from twill_gui.models.asking import Asked
+from twill_gui.models.cost_facts import cost_details, cycles_text
 from twill_gui.models.sections import Detail, Section
 from twill_gui.models.table import Tone
-
-_AMOUNTS = {
-    Space.REGISTERS: "{} registers per thread",
-    Space.SHARED: "{} bytes of shared memory",
-    Space.TENSOR: "{} columns of tensor memory",
-    Space.NONE: "none",
-}
 
 
 def op_sections(opened: OpenProject, schedule: Schedule | None, report: Report | None, name: str) -> list[Section]:
@@ -39,7 +34,7 @@ def op_sections(opened: OpenProject, schedule: Schedule | None, report: Report |
         sections.append(Section("Place", list(_place(graph, schedule, name))))
         found = windows(graph, schedule, name)
         sections.append(Section("Legal starts", [_window(window, schedule, name) for window in found.values()]))
-    sections.append(Section("Cost", [*_cost(op), *_cost_source(opened, name)]))
+    sections.append(Section("Cost", list(cost_details(opened, name))))
     for title, dependences in (("Waits for", index.incoming[name]), ("Waited for by", index.outgoing[name])):
         if dependences:
             lines = [_dependence(index, schedule, dependence, name) for dependence in dependences]
@@ -54,7 +49,47 @@ def selection_sections(graph: Graph, schedule: Schedule | None, names: frozenset
         for name in graph.ops
         if name in names
     ]
-    return [Section(f"{len(lines)} operations", lines)]
+    inside = [d for d in graph.dependences if d.source in names and d.target in names and d.source != d.target]
+    if len(names) > 2 or not inside:
+        return [Section(f"{len(lines)} operations", lines)]
+    return [Section(f"{len(lines)} operations", lines), *(_link(graph, schedule, d) for d in inside)]
+
+
+def _link(graph: Graph, schedule: Schedule | None, dependence: Dependence) -> Section:
+    """One dependence: what it needs, what it has, and why."""
+    source, target = dependence.source, dependence.target
+    facts = [
+        Detail("kind", _KINDS[dependence.kind]),
+        Detail("latency", cycles_text(dependence.latency)),
+        Detail("distance", _distance(dependence.distance)),
+    ]
+    if dependence.blocking:
+        facts.append(Detail("wait", "blocking", f"{target}'s warp group can do nothing else while it waits"))
+    if schedule is not None:
+        places = schedule.ops
+        required = required_gap(GraphIndex(graph), dependence, places[source].group, places[target].group)
+        slack = dependence_slack(GraphIndex(graph), schedule, dependence)
+        if required > dependence.latency:
+            crossing = f"from {places[source].group} to {places[target].group}"
+            facts.append(Detail("hand-off", cycles_text(required - dependence.latency), crossing))
+        facts.append(Detail("needs", cycles_text(required), f"from the start of {source} to that of {target}"))
+        facts.append(Detail("has", cycles_text(required + slack)))
+        tone = Tone.PLAIN if slack >= 0 else Tone.BAD
+        facts.append(Detail("slack", str(slack) if slack >= 0 else f"{-slack} short", tone=tone))
+    return Section(f"{source} \N{RIGHTWARDS ARROW} {target}", facts)
+
+
+_KINDS = {
+    DependenceKind.FLOW: "flow: the value is read",
+    DependenceKind.ANTI: "anti: overwritten after it was read",
+    DependenceKind.ORDER: "order only",
+}
+
+
+def _distance(distance: int) -> str:
+    if not distance:
+        return "0, in the same iteration"
+    return f"{distance}, {'the next iteration' if distance == 1 else f'{distance} iterations later'}"
 
 
 def schedule_sections(graph: Graph, schedule: Schedule, report: Report, bounds: Bounds) -> list[Section]:
@@ -63,9 +98,11 @@ def schedule_sections(graph: Graph, schedule: Schedule, report: Report, bounds: 
     count = stages(schedule)
     origin = schedule.origin
     figures = [
-        Detail("initiation interval", _cycles(schedule.ii)),
+        Detail("initiation interval", cycles_text(schedule.ii)),
         Detail(
-            "length", _cycles(length(graph, schedule)), "from the first start to the last completion of one iteration"
+            "length",
+            cycles_text(length(graph, schedule)),
+            "from the first start to the last completion of one iteration",
         ),
         Detail("stages", str(count), "iterations in flight at once"),
         Detail("hand-offs", f"{len(crossing.values)} ({crossing.bytes} bytes)", ", ".join(crossing.values)),
@@ -119,7 +156,7 @@ def _reason(certificate: Certificate) -> str:
 
 
 def _bound(number: int | None) -> str:
-    return "no II is possible" if number is None else _cycles(number)
+    return "no II is possible" if number is None else cycles_text(number)
 
 
 def _identity(graph: Graph, op: Op) -> Iterator[Detail]:
@@ -151,55 +188,26 @@ def _place(graph: Graph, schedule: Schedule, name: str) -> Iterator[Detail]:
     yield Detail("start", f"{place.start} = {schedule.stage(name)} \N{MULTIPLICATION SIGN} II + {schedule.slot(name)}")
     yield Detail("stage", str(schedule.stage(name)))
     if graph.ops[name].queue:
-        yield Detail("delay in the queue", f"{_cycles(place.delay)} of at most {graph.ops[name].queue}")
-
-
-def _cost(op: Op) -> Iterator[Detail]:
-    yield Detail("issue", _cycles(op.issue_cycles), "how long its warp group can do nothing else")
-    yield Detail("latency", _cycles(op.latency), "until an op that uses its result may start")
-    for block in op.blocks:
-        amount = f" \N{MULTIPLICATION SIGN} {block.amount}" if block.amount != 1 else ""
-        after = f" from {block.offset}" if block.offset else ""
-        yield Detail(block.unit, f"{_cycles(block.duration)}{amount}{after}", f"busy time on unit {block.unit}")
-    yield Detail("result", _AMOUNTS[op.result.space].format(op.result.amount))
-    if op.result.space is Space.REGISTERS and op.hand_off_cycles:
-        yield Detail(
-            "hand-off",
-            f"{_cycles(op.hand_off_cycles)}, {op.hand_off_bytes} bytes",
-            "if a reader is on another warp group",
-        )
-
-
-def _cost_source(opened: OpenProject, name: str) -> Iterator[Detail]:
-    """Which rule of the machine the numbers follow from, and who found them."""
-    source = opened.sources.get(name)
-    if source is None or opened.machine is None:
-        return
-    if source.overridden:
-        note = opened.project.overrides[name].note if name in opened.project.overrides else ""
-        yield Detail("overridden", ", ".join(source.overridden), note)
-    if source.rule is None:
-        yield Detail("machine rule", f"none in {opened.machine.name}", tone=Tone.WARNING)
-        return
-    place = f"{opened.machine.name}:{source.rule.line}" if source.rule.line else opened.machine.name
-    yield Detail("machine rule", place, source.rule.source)
-    if source.rule.source:
-        yield Detail("source", source.rule.source, source.rule.source)
+        yield Detail("delay in the queue", f"{cycles_text(place.delay)} of at most {graph.ops[name].queue}")
 
 
 def _window(window: Window, schedule: Schedule, name: str) -> Detail:
+    """Where nothing is possible, activating the line asks why."""
     own = schedule.ops[name].group == window.group
     mark = " (here)" if own else ""
+    why = Asked(schedule.ii, name, window.group)
     if window.refusals:
-        return Detail(window.group + mark, "no", window.refusals[0].message, tone=Tone.BAD)
+        message = window.refusals[0].message
+        return Detail(window.group + mark, f"no: {message}", f"{message}\nActivate to explain", why, Tone.BAD)
     if window.latest is None:
         return Detail(window.group + mark, f"from {window.earliest} on", _binding(window))
     if window.earliest > window.latest:
         return Detail(
             window.group + mark,
             f"none, {window.earliest - window.latest} cycles short",
-            _binding(window),
-            tone=Tone.BAD,
+            f"{_binding(window)}\nActivate to explain",
+            why,
+            Tone.BAD,
         )
     return Detail(window.group + mark, f"{window.earliest} to {window.latest} (slack {window.slack})", _binding(window))
 
@@ -212,7 +220,7 @@ def _binding(window: Window) -> str:
 
 def _dependence(index: GraphIndex, schedule: Schedule | None, dependence: Dependence, name: str) -> Detail:
     other = dependence.source if dependence.target == name else dependence.target
-    parts = [_cycles(dependence.latency)]
+    parts = [cycles_text(dependence.latency)]
     if dependence.distance:
         parts.append(f"distance {dependence.distance}")
     tone = Tone.PLAIN
@@ -261,7 +269,3 @@ def _family(family: Family) -> str:
 def _lack(fact: Violation | Certificate) -> str:
     counted = fact.required is not None and fact.available is not None
     return f"needs {fact.required}, has {fact.available}" if counted else "broken"
-
-
-def _cycles(number: int) -> str:
-    return f"{number} cycle" if number == 1 else f"{number} cycles"

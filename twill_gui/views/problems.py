@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QIcon, QPainter, QPalette
+from PySide6.QtGui import QFont, QFontMetrics, QIcon, QPainter, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
+    QHBoxLayout,
     QLabel,
     QListView,
+    QPushButton,
     QStackedLayout,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -24,35 +27,75 @@ class ProblemsView(QWidget):
     """The list, or the word that there is nothing wrong."""
 
     selection_requested = Signal(object)  # frozenset[str]
+    why_asked = Signal(str)  # the op that a problem is about
 
     def __init__(self, model: ProblemsModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
-        self.list = QListView()
+        self.list = _ProblemList()
         self.list.setAccessibleName("Problems")
         self.list.setModel(model)
         self.list.setItemDelegate(_ProblemDelegate(self.list))
         self.list.setFrameShape(QListView.Shape.NoFrame)
         self.list.setResizeMode(QListView.ResizeMode.Adjust)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.list.clicked.connect(self._request)
         self.list.activated.connect(self._request)
         self._nothing = QLabel("No problems")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._nothing.setEnabled(False)
+        self.why_button = QPushButton("&Explain")
+        self.why_button.setToolTip("Why can the operation not be where it is?")
+        self.why_button.clicked.connect(self._ask)
+        listing = QWidget()
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(8, 4, 8, 6)
+        buttons.addWidget(self.why_button)
+        buttons.addStretch(1)
+        column = QVBoxLayout(listing)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.list, 1)
+        column.addLayout(buttons)
+        self._listing = listing
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._nothing)
-        self._stack.addWidget(self.list)
+        self._stack.addWidget(listing)
+        self.list.selectionModel().currentChanged.connect(self._enable)
         model.modelReset.connect(self._show)
         self._show()
 
     def _show(self) -> None:
-        self._stack.setCurrentWidget(self.list if self._model.problems else self._nothing)
+        self._stack.setCurrentWidget(self._listing if self._model.problems else self._nothing)
+        self._enable()
+
+    def _enable(self) -> None:
+        self.why_button.setEnabled(self._subject() is not None)
+
+    def _subject(self) -> str | None:
+        """The op that the marked problem, or else the first, is about: of a dependence the one that waits."""
+        index = self.list.currentIndex()
+        problem = index.data(ProblemRole.PROBLEM) if index.isValid() else next(iter(self._model.problems), None)
+        return problem.ops[-1] if problem and problem.ops else None
+
+    def _ask(self) -> None:
+        op = self._subject()
+        if op is not None:
+            self.why_asked.emit(op)
 
     def _request(self, index: QModelIndex) -> None:
         problem: Problem = index.data(ProblemRole.PROBLEM)
         if problem.ops:
             self.selection_requested.emit(frozenset(problem.ops))
+
+
+class _ProblemList(QListView):
+    """Lines are as wide as the view, and wrap anew when that changes."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.scheduleDelayedItemsLayout()
 
 
 class _ProblemDelegate(QStyledItemDelegate):
@@ -68,6 +111,7 @@ class _ProblemDelegate(QStyledItemDelegate):
         problem: Problem = index.data(ProblemRole.PROBLEM)
         selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
         rect: QRect = option.rect  # type: ignore[attr-defined]
+        rect.setWidth(min(rect.width(), self._view.viewport().width()))
         palette: QPalette = option.palette  # type: ignore[attr-defined]
         painter.save()
         if selected:

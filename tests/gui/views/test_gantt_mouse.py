@@ -67,7 +67,7 @@ def test_a_drag_moves_by_the_cycles_under_the_mouse(chart: Chart, cycles: Cycles
     chart.drag(start, start + QPoint(60, 0))
     was = case(HOPPER)[1].ops["exp0"].start
     assert chart.moves == [("exp0", was + round(cycles(60)), "compute0")]
-    assert chart.selections == []
+    assert chart.selections == [frozenset({"exp0"})]  # what was dropped is what the keys go on with
 
 
 def test_a_drag_to_another_lane_moves_to_its_group(chart: Chart) -> None:

@@ -126,6 +126,11 @@ class ExplainView(QWidget):
         """What the text says, and where its links lead."""
         return self._page
 
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        return self._headline.text()
+
     def text(self) -> str:
         """The explanation as plain text."""
         parts = (self._headline.text(), self._note.text(), "", self.browser.document().toPlainText())

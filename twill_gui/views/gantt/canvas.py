@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal
-from PySide6.QtGui import QHelpEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
+from PySide6.QtGui import QContextMenuEvent, QHelpEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from twill_gui.views.gantt.content import Content
@@ -27,6 +27,7 @@ class Canvas(Surface):
     hovered = Signal(str)
     tried = Signal(object)
     scroll_requested = Signal(int)
+    menu_requested = Signal(object)  # QPoint on the screen
 
     def __init__(self, axis: TimeAxis, parent: QWidget | None = None) -> None:
         super().__init__(axis, parent)
@@ -117,6 +118,16 @@ class Canvas(Surface):
         if bar is not None and event.button() == Qt.MouseButton.LeftButton:
             self.op_activated.emit(bar.op)
 
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """A menu for the bar under the mouse, which is selected first, or by the key for the selection."""
+        if self._gesture is not None:
+            return
+        bar = self.bar_at(QPointF(event.pos())) if event.reason() is QContextMenuEvent.Reason.Mouse else None
+        if bar is not None and bar.op not in self._selection:
+            self.selection_requested.emit(frozenset({bar.op}))
+        if bar is not None or event.reason() is not QContextMenuEvent.Reason.Mouse:
+            self.menu_requested.emit(event.globalPos())
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         self.scroll_requested.emit(wheel(self.axis, self.axis.time(event.position().x()), event))
 
@@ -148,8 +159,11 @@ class Canvas(Surface):
             self.selection_requested.emit(self._selection ^ {op} if toggle else frozenset({op}))
             return
         self.tried.emit(None)
-        if (trial.start, trial.group) != (gesture.move.origin.start, gesture.move.origin.group):
-            self.move_requested.emit(op, trial.start, trial.group)
+        if (trial.start, trial.group) == (gesture.move.origin.start, gesture.move.origin.group):
+            return
+        if op not in self._selection:
+            self.selection_requested.emit(frozenset({op}))  # the keys and the Inspector go on with what was dropped
+        self.move_requested.emit(op, trial.start, trial.group)
 
     def _show_hold(self) -> None:
         if isinstance(self._gesture, Hold):

@@ -14,6 +14,7 @@ from core.schedule.expansion import Phase
 from core.schedule.fit import misfits
 from core.schedule.model import Schedule
 from core.schedule.report import Report
+from core.schedule.windows import windows
 from twill_gui.palette import ViewPalette
 from twill_gui.views.gantt import navigation
 from twill_gui.views.gantt.canvas import Canvas
@@ -47,6 +48,8 @@ class GanttView(QWidget):
     hovered = Signal(str)
     tried = Signal(object)
     layout_changed = Signal()
+    why_asked = Signal(str, str)  # why the op cannot be on the group
+    menu_requested = Signal(object)  # QPoint on the screen
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -91,6 +94,8 @@ class GanttView(QWidget):
             (canvas.tried, self.tried),
         ):
             signal.connect(forwarded)
+        canvas.menu_requested.connect(self.menu_requested)
+        self._headers.why_asked.connect(lambda group: self.why_asked.emit(self._selected()[0], group))
         canvas.scroll_requested.connect(lambda pixels: self._lanes_bar.setValue(self._lanes_bar.value() + pixels))
         self._lanes_bar.valueChanged.connect(canvas.set_scroll)
         self._lanes_bar.valueChanged.connect(self._headers.set_scroll)
@@ -132,6 +137,7 @@ class GanttView(QWidget):
         if ops != self._selection:
             self._selection = ops
             self._canvas.set_selection(ops)
+            self._show_refusals()
             self._reveal_selection()
             self._describe()
 
@@ -263,6 +269,7 @@ class GanttView(QWidget):
         self._content = content
         self._canvas.set_content(content)
         self._headers.set_content(content, self._canvas.rows)
+        self._show_refusals()
         self._show_ghost()
         if content is None:
             self._ruler.set_content(None, (), True)
@@ -339,6 +346,12 @@ class GanttView(QWidget):
         top, bottom = self._lanes_bar.value(), self._lanes_bar.value() + self._canvas.height()
         if not any(box.top < bottom and box.bottom > top for box in boxes):
             self._lanes_bar.setValue((boxes[0].top + boxes[0].bottom - self._canvas.height()) // 2)
+
+    def _show_refusals(self) -> None:
+        """Marks the groups that the op selected alone may not be on."""
+        selected, content = self._selected(), self._content
+        found = windows(content.graph, content.schedule, selected[0]) if content and len(selected) == 1 else {}
+        self._headers.set_refusals({name: w.refusals[0].message for name, w in found.items() if w.refusals})
 
     def _describe(self) -> None:
         if self._content is None:
