@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QTableView, QVBoxLayou
 from twill_gui.models.table import Column, TableModel
 from twill_gui.views.tables import compact_table
 
-_WIDTH, _HEIGHT = 560, 380
+_WIDTH, _HEIGHT = 680, 380
 _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
@@ -29,8 +29,8 @@ class Choice:
 
 _COLUMNS = (
     Column[Choice]("Name", lambda choice: choice.text),
-    Column[Choice]("About", lambda choice: choice.detail),
     Column[Choice]("Key", lambda choice: choice.note),
+    Column[Choice]("About", lambda choice: choice.detail),
 )
 
 

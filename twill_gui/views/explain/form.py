@@ -5,13 +5,14 @@ from __future__ import annotations
 from enum import Enum
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QFormLayout, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
 
 from core.graph.model import Graph
 from core.schedule.model import Schedule
 from twill_gui.models.asking import Asked
 
-_MOST = 1 << 24  # cycles; no schedule is longer
+_MOST = 9_999_999  # cycles; no schedule is longer
+_II_WIDTH = 84
 _ANYWHERE = "any group"
 
 
@@ -25,7 +26,8 @@ class Topic(Enum):
 
 
 class AskForm(QWidget):
-    """`asked` is what the fields say; `submitted`: the user has pressed Enter in one of them."""
+    """`asked` is what the fields say; `submitted`: the user has pressed Enter in one of them. `last_row` has room for
+    buttons."""
 
     submitted = Signal()
 
@@ -34,6 +36,7 @@ class AskForm(QWidget):
         self._schedule: Schedule | None = None
         self.topic = self._combo("Question", [topic.value for topic in Topic])
         self.ii = _spin("Initiation interval in cycles", 1, _MOST)
+        self.ii.setMaximumWidth(_II_WIDTH)
         self.op = self._combo("Operation")
         self.group = self._combo("Warp group")
         self.start = _spin("Cycle at which the operation starts", -1, _MOST)
@@ -41,21 +44,25 @@ class AskForm(QWidget):
         self.registers = _spin("Registers per thread, at most", 1, 1024)
         self.kind = self._combo("Kind of warp group")
         self.count = _spin("Number of groups of that kind", 0, 64)
-        self._form = QFormLayout(self)
-        self._form.setContentsMargins(0, 0, 0, 0)
-        self._form.setSpacing(4)
-        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        self._form.addRow(self.topic)
-        for label, field in (
-            ("&II", self.ii),
-            ("&Op", self.op),
-            ("o&n", self.group),
-            ("&at", self.start),
-            ("&at most", self.registers),
-            ("&kind", self.kind),
-            ("&count", self.count),
-        ):
-            self._form.addRow(label, field)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self.topic)
+        self._rows = {
+            Topic.PLACE: (_row(("&Op", self.op)), _row(("o&n", self.group), ("&at", self.start))),
+            Topic.REGISTERS: (_row(("at &most", self.registers)),),
+            Topic.GROUPS: (_row(("&kind", self.kind), ("&count", self.count)),),
+        }
+        for rows in self._rows.values():
+            for row in rows:
+                layout.addWidget(row)
+        self.last_row = QHBoxLayout()  # what is asked about comes first, then the buttons
+        self.last_row.setSpacing(4)
+        label = QLabel("&II")
+        label.setBuddy(self.ii)
+        self.last_row.addWidget(label)
+        self.last_row.addWidget(self.ii)
+        layout.addLayout(self.last_row)
         self.topic.currentIndexChanged.connect(self._show_fields)
         for spin in (self.ii, self.start, self.registers, self.count):
             spin.lineEdit().returnPressed.connect(self.submitted)
@@ -106,14 +113,9 @@ class AskForm(QWidget):
         return list(Topic)[self.topic.currentIndex()]
 
     def _show_fields(self) -> None:
-        topic = self._topic
-        for topics, fields in (
-            (Topic.PLACE, (self.op, self.group, self.start)),
-            (Topic.REGISTERS, (self.registers,)),
-            (Topic.GROUPS, (self.kind, self.count)),
-        ):
-            for field in fields:
-                self._form.setRowVisible(field, topic is topics)
+        for topic, rows in self._rows.items():
+            for row in rows:
+                row.setVisible(topic is self._topic)
 
     def _combo(self, name: str, items: list[str] | None = None) -> QComboBox:
         combo = QComboBox()
@@ -123,6 +125,20 @@ class AskForm(QWidget):
         combo.setMinimumContentsLength(8)
         combo.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         return combo
+
+
+def _row(*fields: tuple[str, QWidget]) -> QWidget:
+    """Fields side by side, each behind its label."""
+    row = QWidget()
+    layout = QHBoxLayout(row)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(4)
+    for text, field in fields:
+        label = QLabel(text)
+        label.setBuddy(field)
+        layout.addWidget(label)
+        layout.addWidget(field, 1)
+    return row
 
 
 def _spin(name: str, least: int, most: int) -> QSpinBox:

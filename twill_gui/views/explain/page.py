@@ -179,10 +179,7 @@ class _Writer:
             rows = (self._linked(certificate.sentence) for certificate in first.certificates)
             yield self._section("Because", rows)
         yield f"<h4>Arithmetic at II {first.ii}</h4>"
-        rows = [self._share(share) for share in (*first.units, *first.issue)]
-        if rows:
-            head = "".join(f'<td align="right">{self._muted_text(word)}</td>' for word in ("needs", "has", ""))
-            yield f'<table cellspacing="0" cellpadding="2"><tr><td></td>{head}</tr>{"".join(rows)}</table>'
+        yield from (f"<p>{self._share(share)}</p>" for share in (*first.units, *first.issue))
         if first.recurrence is not None:
             needs, has = first.recurrence.latency, first.recurrence.distance * first.ii
             lit = Highlight(first.recurrence.ops, first.edges)
@@ -192,8 +189,7 @@ class _Writer:
     def _share(self, share: Share) -> str:
         lit = together([self._nouns.named(share.subject), Highlight(share.ops)])
         name = self._link(share.subject, Target(lit))
-        numbers = "".join(f'<td align="right">&nbsp;{number}</td>' for number in (share.required, share.available))
-        return f"<tr><td>{name}</td>{numbers}<td>&nbsp;{self._mark(share.enough)}</td></tr>"
+        return f"{name}: needs {share.required}, has {share.available} {self._mark(share.enough)}"
 
     def _mark(self, good: bool) -> str:
         colour = self._colors.good if good else self._colors.error

@@ -10,7 +10,6 @@ from PySide6.QtCore import QEvent, QTimer, QUrl, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QMenu,
     QProgressBar,
@@ -69,7 +68,8 @@ class ExplainView(QWidget):
     def _build(self) -> None:
         self.ask_button.setToolTip("Ask this question (Enter in a field)")
         self.cancel_button.setToolTip("Stop, keeping what is known so far")
-        self.copy_button.setText("Copy")
+        self.copy_button.setText("Copy \N{BLACK DOWN-POINTING SMALL TRIANGLE}")
+        self.copy_button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         self.copy_button.setToolTip("Copy the explanation, or the twill command that asks the same question")
         self.copy_button.setMenu(self.copy_menu)
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -83,9 +83,9 @@ class ExplainView(QWidget):
         self.browser.setOpenLinks(False)
         self.browser.setFrameShape(QFrame.Shape.NoFrame)
         self.browser.document().setDocumentMargin(8)
-        asking = QHBoxLayout()
-        asking.addWidget(self.ask_button)
-        asking.addWidget(self.cancel_button)
+        asking = self.form.last_row
+        for button in (self.ask_button, self.cancel_button):
+            asking.addWidget(button)
         asking.addStretch(1)
         asking.addWidget(self._elapsed)
         asking.addWidget(self.copy_button)
@@ -93,7 +93,6 @@ class ExplainView(QWidget):
         top.setContentsMargins(8, 6, 8, 6)
         top.setSpacing(4)
         top.addWidget(self.form)
-        top.addLayout(asking)
         top.addWidget(self._headline)
         top.addWidget(self._note)
         layout = QVBoxLayout(self)
@@ -202,7 +201,7 @@ class ExplainView(QWidget):
         facts, colors = self._facts, self._colors
         running = facts is not None and facts.stage is Stage.RUNNING
         self.cancel_button.setVisible(running)
-        self.ask_button.setEnabled(not running)
+        self.ask_button.setVisible(not running)
         self._activity.setVisible(running)
         self.copy_button.setEnabled(facts is not None)
         line, note = headline(facts) if facts else ("", "")
