@@ -1,0 +1,85 @@
+"""From a function and the schedules of its loops to its role program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from core.diagnostics import error
+from core.export.roles.block import loader, main_role, place_roles
+from core.export.roles.demand import Demand
+from core.export.roles.model import Role, RoleProgram, Statement, Turn, TurnPass
+from core.export.roles.places import LoopPlan, ScheduledLoop
+from core.export.roles.rings import RingMaker
+from core.export.roles.straight import RoleWriter
+from core.export.roles.turns import Rotation, rotation
+from core.ir.model import Module, Operation
+from core.schedule.check_registers import THREADS_PER_WARP, WARP_GROUP
+
+LAST_BARRIER = 15
+"""The greatest number of a named barrier; 0 is that of the whole block."""
+
+
+def build_roles(module: Module, function: Operation, loops: Sequence[ScheduledLoop] = ()) -> RoleProgram:
+    """The role program of `function` with these loops scheduled, all others in the order of the text.
+
+    The loops may have been read from the same text into another module. Raises InputError for what no role program
+    covers.
+    """
+    plans: dict[Operation, LoopPlan] = {}
+    for scheduled in loops:
+        loop = module.loops[scheduled.tiles.loop.index]
+        plans[loop.operation] = LoopPlan(module, loop, scheduled)
+    roles, grants = place_roles(module, loops)
+    demand = Demand(module, function, plans, main_role(roles, loops), loader(roles, loops))
+    demand.settle()
+    tiles = RingMaker(module, demand, roles).tiles()
+    rotations = _rotations(demand)
+    turns = _turns(module, rotations, roles)
+    written: list[Role] = []
+    for name, role in roles.items():
+        plan = {op: found.plans[name] for op, found in rotations.items() if name in found.plans}
+        writer = RoleWriter(name, demand, tiles, plan)
+        statements: list[Statement] = [TurnPass(turn.name) for turn in turns.values() if turn.roles[-1] == name]
+        statements += writer.write()
+        written.append(replace(role, storages=tuple(writer.storages), statements=tuple(statements)))
+    every = (tiles.in_loops, tiles.loads, tiles.hand_offs, tiles.own)
+    rings = {ring.name: ring for kind in every for ring in kind.values()}
+    warps = sum(role.warps for role in written)
+    threads = len(grants) * WARP_GROUP * THREADS_PER_WARP or warps * THREADS_PER_WARP
+    return RoleProgram(module, function, threads, tuple(written), rings, turns, grants)
+
+
+def function_of(module: Module, loops: Sequence[ScheduledLoop] = ()) -> Operation | None:
+    """The function that holds the scheduled loops; without loops the first of the module."""
+    functions = [op for op in module.operation.walk() if op.name in ("tt.func", "func.func")]
+    wanted = {module.loops[scheduled.tiles.loop.index].operation for scheduled in loops}
+    return next((function for function in functions if wanted <= set(function.walk())), None)
+
+
+def _rotations(demand: Demand) -> dict[Operation, Rotation]:
+    """The rotation of each scheduled loop that has one."""
+    found: dict[Operation, Rotation] = {}
+    for op in demand.plans:
+        roles = [loop_role for (loop, _), loop_role in demand.loop_roles.items() if loop is op]
+        one = rotation(f"tensor_core_{len(found)}", roles)
+        if one is not None:
+            found[op] = one
+    return found
+
+
+def _turns(module: Module, rotations: Mapping[Operation, Rotation], roles: Mapping[str, Role]) -> dict[str, Turn]:
+    turns: dict[str, Turn] = {}
+    barrier = 1 + len(roles)
+    for found in rotations.values():
+        name = next(iter(found.plans.values())).turn
+        passing = (found.roles[-1], *found.roles[:-1])
+        threads = tuple(
+            (roles[one].warps + roles[other].warps) * THREADS_PER_WARP
+            for one, other in zip(found.roles, passing, strict=True)
+        )
+        turns[name] = Turn(name, found.roles, tuple(range(barrier, barrier + len(threads))), threads)
+        barrier += len(threads)
+    if barrier - 1 > LAST_BARRIER:
+        raise error("cannot-export", "the roles need more named barriers than there are", file=module.file)
+    return turns

@@ -1,0 +1,262 @@
+"""A scheduled loop on one role: what it does in the steady state, in order, and the copies that its values need."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from math import lcm
+
+from core.export.roles.places import LoopPlan
+from core.export.roles.trees import Kept, Outer, RingTile, Tree, Trees, leaves
+from core.ir.model import Operation, Value
+from core.ir.roles import BodyRole
+from core.ir.views import is_landing
+
+_FEW_REGISTERS = 16
+"""Registers per thread that are moved in an iteration rather than that the loop is unrolled."""
+
+
+class Rank(IntEnum):
+    """The order of items that start in the same cycle of the same iteration."""
+
+    TAKE = 0
+    BEFORE = 1
+    RUN = 2
+    AFTER = 3
+    PUT = 4
+
+
+@dataclass(eq=False, slots=True)
+class Item:
+    """One step of a role in every iteration.
+
+    `operations` run in order, each with its operand trees; `takes` (a value that is loaded from its ring) or `puts` (a
+    value that is handed over) say what else a step can be. `start`: cycle of iteration 0. `stage`: iterations by which
+    it lags behind the role's earliest one. `order`: its rank in the steady state.
+    """
+
+    start: int
+    rank: Rank
+    text: int
+    operations: tuple[Operation, ...] = ()
+    trees: dict[Operation, tuple[Tree | None, ...]] = field(default_factory=dict[Operation, tuple[Tree | None, ...]])
+    takes: Value | None = None
+    puts: Value | None = None
+    op: str | None = None
+    latency: int = 0
+    stage: int = 0
+    order: int = 0
+
+    def all_leaves(self) -> Iterator[Kept | RingTile | Outer]:
+        """What the step reads, the induction variable left out."""
+        for trees in self.trees.values():
+            for tree in trees:
+                for leaf in leaves(tree):
+                    if isinstance(leaf, Kept | RingTile | Outer):
+                        yield leaf
+        if self.puts is not None:
+            yield Kept(self.puts, 0)
+
+
+class LoopRole:
+    """The items of a role in steady order, and its values.
+
+    `stages`: iterations that overlap, minus one. `defined`: the item that makes each kept value. `copies`: of each kept
+    value; `rotated`: those small ones whose copies move on in every iteration; `unroll`: the least common multiple of
+    the copies of all others. `outer`: values from before the loop that it reads. `presets`: what
+    kept values hold before the first iteration. `results`: for each wanted result of the loop the tree of the value
+    yielded. `readers`: the items that read each ring, by the operation that fills it.
+    """
+
+    def __init__(self, plan: LoopPlan, role: str, results: Collection[int] = ()) -> None:
+        self.plan, self.role = plan, role
+        self.warps = plan.graph.group_kind(plan.schedule.groups[role].kind).warps
+        self.trees = Trees(plan, role)
+        self.items = [*self._runs(), *self._puts()]
+        self.results: dict[int, Tree] = {}
+        for index in results:
+            self._want(index)
+        self._add_owned()
+        self._add_takes()
+        self._sort()
+        self.defined = dict(self._definitions())
+        self.presets = {key: value for key, value in self.trees.presets.items() if key[0] in self.defined}
+        self.readers: dict[Operation, list[Item]] = {}
+        for item in self.items:
+            for root in dict.fromkeys(leaf.root for leaf in item.all_leaves() if isinstance(leaf, RingTile)):
+                self.readers.setdefault(root, []).append(item)
+            if item.takes is not None:
+                producer = item.takes.producer
+                assert producer is not None  # a kept value is a result
+                self.readers.setdefault(producer, []).append(item)
+        self.copies = {value: self._copies(value) for value in self.defined}
+        self.rotated = frozenset(value for value, count in self.copies.items() if count > 1 and self._may_rotate(value))
+        self.copies |= {value: self._copies(value, inclusive=True) for value in self.rotated}
+        self.unroll = lcm(*(count for value, count in self.copies.items() if value not in self.rotated))
+        self.stages = max((item.stage for item in self.items), default=0)
+
+    @property
+    def outer(self) -> list[Value]:
+        """Values from before the loop that the role reads in it."""
+        read = [leaf.value for item in self.items for leaf in item.all_leaves() if isinstance(leaf, Outer)]
+        read += self.presets.values()
+        for tree in self.results.values():
+            read += [leaf.value for leaf in leaves(tree) if isinstance(leaf, Outer)]
+        return list(dict.fromkeys(read))
+
+    def _runs(self) -> Iterator[Item]:
+        """The tile ops that the schedule places on the role."""
+        plan = self.plan
+        grouped: dict[str, list[Operation]] = {}
+        for operation, place in plan.places.items():
+            if place.role == self.role and not is_landing(plan.body, operation):
+                grouped.setdefault(place.op, []).append(operation)
+        for op, operations in grouped.items():
+            operations.sort(key=plan.body.position.__getitem__)
+            place = plan.places[operations[-1]]
+            yield self._item(place.start, Rank.RUN, tuple(operations), op, place.latency)
+
+    def _puts(self) -> Iterator[Item]:
+        """Hand-offs to other roles of values made here, when they are complete."""
+        for operation in self.plan.hand_offs:
+            value = operation.results[0]
+            place = self.trees.register_place(value)
+            if place is not None and place.role == self.role:
+                position = self.plan.body.position[operation]
+                yield Item(place.start + place.latency, Rank.PUT, position, puts=value, op=place.op)
+
+    def _item(
+        self, start: int, rank: Rank, operations: tuple[Operation, ...], op: str | None = None, latency: int = 0
+    ) -> Item:
+        trees = {
+            operation: tuple(self.trees.operand(operation, position) for position in range(len(operation.operands)))
+            for operation in operations
+        }
+        position = self.plan.body.position[operations[0]]
+        return Item(start, rank, position, operations, trees, op=op, latency=latency)
+
+    def _want(self, index: int) -> None:
+        """A result of the loop that is used behind it on this role."""
+        value = self.plan.loop.yielded[index]
+        producer = value.producer
+        body = self.plan.body
+        if producer is not None and producer in body.position:
+            role = self.plan.body_roles[producer]
+            if role in (BodyRole.VIEW, BodyRole.DUPLICATED):
+                self.trees.owned[producer] = None
+                self._preset_result(value, index)
+                self.results[index] = Kept(value, 0)
+                return
+        tree = self.trees.of(value)
+        if tree is None:
+            return
+        if isinstance(tree, Kept) and tree.distance == 0:
+            self._preset_result(value, index)
+        self.results[index] = tree
+
+    def _preset_result(self, value: Value, index: int) -> None:
+        """Without any iteration the result is the initial value."""
+        initial = self.plan.loop.initial[index]
+        if self.trees.presets.setdefault((value, -1), initial) is not initial:
+            raise self.trees.unsupported("a value that is carried with several initial values", self.plan.operation)
+
+    def _uses(self, items: Iterable[Item]) -> dict[Value, list[tuple[Item, int]]]:
+        uses: dict[Value, list[tuple[Item, int]]] = {}
+        for item in items:
+            for leaf in item.all_leaves():
+                if isinstance(leaf, Kept):
+                    uses.setdefault(leaf.value, []).append((item, leaf.distance))
+        return uses
+
+    def _add_owned(self) -> None:
+        """Gives each owned operation a place: after the last reader of the value that it replaces, if that is soon
+        enough for the readers of the new one."""
+        owned: dict[Operation, Item] = {}
+        while len(owned) < len(self.trees.owned):
+            for operation in list(self.trees.owned):
+                if operation not in owned:
+                    owned[operation] = self._item(0, Rank.AFTER, (operation,))
+        earliest = min((item.start for item in self.items), default=0)
+        for item in owned.values():
+            item.start = earliest
+        known: set[Item] = set(self.items)
+        for _ in range(len(owned) + 1):
+            for operation, item in owned.items():
+                self._place(operation, item, known, {**owned})
+            known |= set(owned.values())
+        self.items += owned.values()
+
+    def _place(self, operation: Operation, item: Item, known: set[Item], owned: dict[Operation, Item]) -> None:
+        ii = self.plan.ii
+        uses = self._uses(other for other in known if other is not item)
+        readings = [other.start + ii * d for value in operation.results for other, d in uses.get(value, ())]
+        if not readings:
+            return
+        after = max(readings) - ii
+        item.start, item.rank = (after, Rank.AFTER) if after < min(readings) else (min(readings), Rank.BEFORE)
+        for leaf in item.all_leaves():
+            if isinstance(leaf, Kept) and leaf.value.producer not in owned:
+                place = self.trees.register_place(leaf.value)
+                if place is not None and place.start - ii * leaf.distance > item.start:
+                    item.start, item.rank = place.start - ii * leaf.distance, Rank.AFTER
+
+    def _add_takes(self) -> None:
+        """Values that reach the role through shared memory are loaded before their first reader, or where the schedule
+        has the copy."""
+        taken: dict[Value, int] = {}
+        uses = self._uses(self.items)
+        for load, place in self.plan.reads.items():
+            if place.role == self.role:
+                taken[load.results[0]] = place.start
+        for tree in self.results.values():
+            for leaf in leaves(tree):
+                if isinstance(leaf, Kept):
+                    uses.setdefault(leaf.value, [])
+        for value, readers in uses.items():
+            place = self.trees.register_place(value)
+            if value not in taken and place is not None and place.role != self.role:
+                ready = place.start + place.latency
+                taken[value] = min((item.start + self.plan.ii * d for item, d in readers), default=ready)
+        for value, start in taken.items():
+            assert value.producer is not None  # a kept value is a result
+            self.items.append(Item(start, Rank.TAKE, self.plan.body.position[value.producer], takes=value))
+
+    def _sort(self) -> None:
+        ii = self.plan.ii
+        first = min((item.start // ii for item in self.items), default=0)
+        for item in self.items:
+            item.stage = item.start // ii - first
+        self.items.sort(key=lambda item: (item.start % ii, -item.stage, item.rank, item.text))
+        for order, item in enumerate(self.items):
+            item.order = order
+        self.first_stage = first
+
+    def _definitions(self) -> Iterator[tuple[Value, Item]]:
+        for item in self.items:
+            if item.takes is not None:
+                yield item.takes, item
+            for operation in item.operations:
+                if operation not in self.plan.slots:
+                    for result in operation.results:
+                        yield result, item
+
+    def _copies(self, value: Value, *, inclusive: bool = False) -> int:
+        """Iterations from the making of a value to its last reading here, one more if that comes later in the body, or
+        (`inclusive`) is done by the step that makes the next one."""
+        made = self.defined[value]
+        copies = max((-index for (other, index) in self.presets if other is value), default=1)
+        for item in self.items:
+            for leaf in item.all_leaves():
+                if isinstance(leaf, Kept) and leaf.value is value:
+                    span = item.stage + leaf.distance - made.stage
+                    copies = max(copies, span + (1 if item.order >= made.order + (not inclusive) else 0))
+        return copies
+
+    def _may_rotate(self, value: Value) -> bool:
+        """Whether moving the copies of a value costs less than unrolling: it is small, and no matrix op has it."""
+        tile = self.plan.body.tile(value)
+        matrix = [op for op in self.plan.places if self.plan.is_matrix(op)]
+        if value.producer in matrix or any(value in op.operands for op in matrix):
+            return False
+        return tile is None or tile.registers(self.warps) <= _FEW_REGISTERS

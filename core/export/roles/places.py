@@ -1,0 +1,132 @@
+"""A scheduled loop as the role program reads it: where each operation of the body runs, and what its rings are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from core.diagnostics import error
+from core.graph.fuse import Fusion, Part
+from core.graph.model import Graph, Op, Space
+from core.ir.body import Body
+from core.ir.model import Loop, Module, Operation
+from core.ir.roles import BodyRole, body_roles
+from core.ir.tiles import Category, TileLoop, TileOp
+from core.schedule.liveness import live_ranges
+from core.schedule.model import Placement, Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledLoop:
+    """A loop, its graph and a legal schedule of it. `fusion`: how blocks of the graph stand for several tile ops."""
+
+    tiles: TileLoop
+    graph: Graph
+    schedule: Schedule
+    fusion: Fusion | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a tile op runs: on which role, at which cycle of iteration 0, and when its result is there."""
+
+    op: str
+    role: str
+    start: int
+    latency: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """The ring of a value in shared memory: depth and bytes of a slot."""
+
+    depth: int
+    slot_bytes: int
+
+
+class LoopPlan:
+    """A scheduled loop in the module at hand.
+
+    `places`: of every operation that a tile op stands for. `reads`: of the copies from shared memory into registers, by
+    the load. `slots`: by operation the ring of its result in shared memory; `hand_offs`: by operation the buffer of its
+    register value that crosses groups. Raises InputError for what the role program does not cover.
+    """
+
+    def __init__(self, module: Module, loop: Loop, scheduled: ScheduledLoop) -> None:
+        tiles = scheduled.tiles
+        refuse(tiles)
+        self.module, self.loop, self.schedule = module, loop, scheduled.schedule
+        self.body = Body(module, loop)
+        self.body_roles: Mapping[Operation, BodyRole] = body_roles(self.body)
+        self.ii = scheduled.schedule.ii
+        self.graph = scheduled.graph if scheduled.fusion is None else scheduled.fusion.original
+        self.places: dict[Operation, Place] = {}
+        self.reads: dict[Operation, Place] = {}
+        self.slots: dict[Operation, Slots] = {}
+        self.hand_offs: dict[Operation, Slots] = {}
+        here = dict(zip(tiles.loop.operation.walk(), loop.operation.walk(), strict=True))
+        live = live_ranges(scheduled.graph, scheduled.schedule)
+        for tile, place in _placed(tiles, scheduled):
+            op = self.graph.ops[tile.id]
+            first = here[tile.operations[0]]
+            where = Place(tile.id, place.group, place.start, op.latency)
+            if tile.kind != first.name:
+                self.reads[first] = where
+                continue
+            for operation in tile.operations:
+                self.places[here[operation]] = where
+            if tile.id in live.rings:
+                ring = live.rings[tile.id]
+                self.slots[first] = Slots(ring.depth, ring.amount)
+            if tile.id in live.hand_offs:
+                buffer = live.hand_offs[tile.id]
+                self.hand_offs[first] = Slots(buffer.depth, buffer.amount)
+
+    @property
+    def operation(self) -> Operation:
+        """The loop's own operation."""
+        return self.loop.operation
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles that run something of the loop, in the order of the schedule."""
+        used = {place.role for place in (*self.places.values(), *self.reads.values())}
+        return tuple(name for name in self.schedule.groups if name in used)
+
+    def op(self, place: Place) -> Op:
+        """The op of the graph at a place."""
+        return self.graph.ops[place.op]
+
+    def is_matrix(self, operation: Operation) -> bool:
+        """Whether the operation is one for the tensor core."""
+        place = self.places.get(operation)
+        return place is not None and self.graph.ops[place.op].matrix
+
+
+def refuse(tiles: TileLoop) -> None:
+    """Raises InputError for a loop that the role program does not cover."""
+    for tile in tiles.ops.values():
+        why = None
+        if tile.base is not None:
+            why = "parts of a tile op on several groups"
+        elif tile.category is Category.LOOP:
+            why = "a loop inside a scheduled loop"
+        elif tile.space is Space.TENSOR:
+            why = "values in tensor memory"
+        if why is not None:
+            raise error("cannot-export", f"no role program: {why} ({tile.id})", file=tiles.module.file, line=tile.line)
+    if tiles.branches:
+        line = tiles.loop.operation.name_span.line
+        raise error("cannot-export", "no role program: a branch in the loop", file=tiles.module.file, line=line)
+
+
+def _placed(tiles: TileLoop, scheduled: ScheduledLoop) -> Iterator[tuple[TileOp, Placement]]:
+    """All tile ops that run in the loop, with their places; those inside fused blocks too."""
+    schedule, fusion = scheduled.schedule, scheduled.fusion
+    blocks: Mapping[str, tuple[Part, ...]] = {} if fusion is None else fusion.blocks
+    for op, place in schedule.ops.items():
+        parts = [(part.op.id, part.offset) for part in blocks[op]] if op in blocks else [(op, 0)]
+        for name, offset in parts:
+            tile = tiles.ops[name]
+            if tile.category is not Category.INVARIANT:
+                yield tile, Placement(place.start + offset, place.group, place.delay)
