@@ -32,6 +32,10 @@ class UsageError(Exception):
     """Options that do not go together, or not with an input; the message is one sentence for the user."""
 
 
+class MissingToolError(Exception):
+    """A program or library outside is needed and not there; the message says which, and what to install."""
+
+
 class OutputError(Exception):
     """Standard output takes no more; the message says why."""
 
@@ -86,6 +90,8 @@ def _answer_one(name: str, answer: Callable[[str], Answer]) -> Answer:
         return _refusal(name, ExitCode.BAD_INPUT, fault.diagnostics)
     except UsageError as fault:
         return _refusal(name, ExitCode.USAGE, (Diagnostic(Severity.ERROR, "usage", str(fault), name),))
+    except MissingToolError as fault:
+        return _refusal(name, ExitCode.MISSING_TOOL, (Diagnostic(Severity.ERROR, "missing-tool", str(fault), name),))
     except ModuleNotFoundError:
         raise
     except Exception as fault:

@@ -1,25 +1,25 @@
-"""`twill export`: a schedule for other tools."""
+"""`twill export`: a schedule for other tools, or as a picture."""
 
 from __future__ import annotations
 
 import argparse
-import json
+import subprocess
+import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from core.commands.answers import Answer, ExitCode, UsageError, answer_each, writing
+from core.commands.answers import Answer, ExitCode, MissingToolError, UsageError, answer_each, writing
 from core.commands.inputs import open_schedule
-from core.diagnostics import Diagnostic, Severity
-from core.export.bundle import bundle
-from core.export.trace import chrome_trace
-from core.export.ttgir import annotated_ttgir, annotation_warnings
+from core.diagnostics import Diagnostic
+from core.export.exported import TextFormat, exported_text
 from core.files import write_atomically
+from core.graph.write import dump_graph
 from core.project.opened import OpenProject
-from core.schedule.expansion import shown_iterations
-from core.schedule.metrics import stages
 from core.schedule.model import Schedule
+from core.schedule.write import dump_schedule
 
-_STEADY_TRIPS = 4
-"""Trips of a trace beyond those that fill the pipeline, so that the steady state is seen."""
+_PICTURES = ("svg", "png", "pdf")
+_PAINTER = "twill_gui.schedule_picture"  # a program of its own: the library has no Qt
 
 
 def run(arguments: argparse.Namespace) -> ExitCode:
@@ -29,29 +29,33 @@ def run(arguments: argparse.Namespace) -> ExitCode:
 
 def _export(name: str, arguments: argparse.Namespace) -> Answer:
     opened, schedule = open_schedule(name, arguments)
-    text, warnings = _content(opened, schedule, arguments.format)
     path = Path(arguments.output)
+    if arguments.format in _PICTURES:
+        content, warnings = _picture(opened, schedule, arguments.format), ()
+    else:
+        content, warnings = _text(opened, schedule, TextFormat(arguments.format))
     with writing(path):
-        write_atomically(path, text)
+        write_atomically(path, content)
     document = {"files": [path.as_posix()], "warnings": [w.as_json() for w in warnings], "holes": []}
     return Answer(document, f"written: {path.as_posix()}", diagnostics=(*opened.diagnostics, *warnings))
 
 
-def _content(opened: OpenProject, schedule: Schedule, wanted: str) -> tuple[str, tuple[Diagnostic, ...]]:
-    if wanted == "json":
-        return json.dumps(bundle(opened.graph, schedule), ensure_ascii=False, indent=1) + "\n", ()
-    if wanted == "trace":
-        trips = stages(schedule) + _STEADY_TRIPS
-        shown = shown_iterations(schedule, trips)
-        trace = chrome_trace(opened.graph, schedule, shown)
-        return json.dumps(trace, ensure_ascii=False) + "\n", _cut(opened, shown, trips)
-    if opened.tiles is None:
+def _text(opened: OpenProject, schedule: Schedule, wanted: TextFormat) -> tuple[str, tuple[Diagnostic, ...]]:
+    if wanted is TextFormat.TTGIR and opened.tiles is None:
         raise UsageError("--format ttgir needs a project with TTGIR text; this one is a graph")
-    return annotated_ttgir(opened.tiles, schedule, opened.fusion), annotation_warnings(opened.tiles)
+    return exported_text(wanted, opened.graph, schedule, opened.tiles, opened.fusion)
 
 
-def _cut(opened: OpenProject, shown: int, trips: int) -> tuple[Diagnostic, ...]:
-    if shown == trips:
-        return ()
-    message = f"the trace holds the first {shown} of the {trips} iterations that would show the steady state"
-    return (Diagnostic(Severity.WARNING, "trace-cut", message, str(opened.project.input.path)),)
+def _picture(opened: OpenProject, schedule: Schedule, suffix: str) -> bytes:
+    """The chart and what is held, painted by a process of the window's program."""
+    with TemporaryDirectory(prefix="twill-picture-") as name:
+        folder = Path(name)
+        graph, places, output = folder / "graph.yaml", folder / "schedule.yaml", folder / f"picture.{suffix}"
+        graph.write_text(dump_graph(opened.graph), encoding="utf-8")
+        places.write_text(dump_schedule(schedule), encoding="utf-8")
+        command = [sys.executable, "-m", _PAINTER, str(graph), str(places), str(output)]
+        painted = subprocess.run(command, capture_output=True, text=True)
+        if not output.exists():
+            reason = painted.stderr.strip().rpartition("\n")[2] or f"exit code {painted.returncode}"
+            raise MissingToolError(f"pictures are painted with Qt, which does not work here: {reason}")
+        return output.read_bytes()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -137,3 +138,24 @@ def test_trace_of_millions_of_stages_is_cut_and_says_so(
     assert "of the 1000000005 iterations" in err
     slices = [event for event in json.loads((tmp_path / "t.json").read_text())["traceEvents"] if event["ph"] == "X"]
     assert 10_000 < len(slices) <= 3 * MOST_INSTANCES
+
+
+def test_pictures_show_every_group_and_unit(capsys: pytest.CaptureFixture[str], project: Path, tmp_path: Path) -> None:
+    files = {suffix: tmp_path / "pictures" / f"out.{suffix}" for suffix in ("svg", "png", "pdf")}
+    for suffix, file in files.items():
+        code, out, _ = run(capsys, "export", "--json", project, "--format", suffix, "-o", file)
+        assert code == 0 and json.loads(out)["files"] == [file.as_posix()]
+    texts = [text for element in ElementTree.parse(files["svg"]).iter() if (text := (element.text or "").strip())]
+    assert {"load", "compute", "tensor_core", "tma", "descriptor_load.0", "shared memory"} <= set(texts)
+    assert files["png"].read_bytes().startswith(b"\x89PNG")
+    assert files["pdf"].read_bytes().startswith(b"%PDF")
+
+
+def test_a_picture_without_qt_is_a_missing_tool(
+    capsys: pytest.CaptureFixture[str], project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.commands.export._PAINTER", "twill_gui.not_there")
+    code, _, err = run(capsys, "export", project, "--format", "png", "-o", tmp_path / "out.png")
+    assert code == 5
+    assert "Qt" in err and "not_there" in err
+    assert not (tmp_path / "out.png").exists()
