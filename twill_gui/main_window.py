@@ -30,6 +30,7 @@ from twill_gui.slots import slots
 from twill_gui.solving import Solving
 from twill_gui.theme import Appearance, Theme
 from twill_gui.tool_docks import ToolDocks
+from twill_gui.view_pictures import ViewPictures
 from twill_gui.views.explain import ExplainView
 from twill_gui.views.gantt import GanttView
 from twill_gui.views.graph import GraphView
@@ -53,7 +54,14 @@ _SELECTION_MENU = ("explain_op", "pin", "", "source_line", "center", "predecesso
 class MainWindow(QMainWindow):
     """Views read the document and emit requests; this class answers the requests."""
 
-    def __init__(self, appearance: Appearance, settings: Settings, recovery: Path, work: Work = solve) -> None:
+    def __init__(
+        self,
+        appearance: Appearance,
+        settings: Settings,
+        recovery: Path,
+        work: Work = solve,
+        explain_work: Work = explain,
+    ) -> None:
         super().__init__()
         self._appearance = appearance
         self._settings = settings
@@ -80,7 +88,7 @@ class MainWindow(QMainWindow):
         self.explain_view = ExplainView(colors)
         self.log = LogView(colors)
         self.journal = Journal(self.document, self.progress, self.log, self)
-        self.explainer = Solver(self, explain)
+        self.explainer = Solver(self, explain_work)
         self.explaining = Explaining(self.document, self.explainer, self.explain_view, self)
         self.problems_view = ProblemsView(self.problems)
         self.tool_docks = ToolDocks(self, colors)
@@ -105,6 +113,7 @@ class MainWindow(QMainWindow):
             },
         )
         self.actions_by_name = Actions(self, self.gantt)
+        self.pictures = ViewPictures({"Chart": self.gantt, **self.dock_layout.views}, self)
         self.toolbar = self._build_toolbar()
         self._recent_menu = QMenu("Open &recent", self)
         self._build_menus()
@@ -153,6 +162,8 @@ class MainWindow(QMainWindow):
         for dock in self.dock_layout.docks:
             dock_menu.addAction(dock.toggleViewAction())
         view.addAction("&Reset layout", self.dock_layout.reset)
+        view.addSeparator()
+        self.pictures.fill_menu(view)
 
     def _connect(self) -> None:
         document, gantt = self.document, self.gantt
@@ -198,7 +209,8 @@ class MainWindow(QMainWindow):
             source.message.connect(self.messages.show_message)
             source.message.connect(self.journal.on_message)
         self.files.diagnostics.connect(self.journal.on_diagnostics)
-        self.tool_docks.message.connect(self.messages.show_message)
+        for source in (self.tool_docks, self.pictures):
+            source.message.connect(self.messages.show_message)
         self.files.diagnostics.connect(self.problems.set_diagnostics)
         self.files.recent_changed.connect(self._on_recent_changed)
         self.solving.busy_changed.connect(self._on_busy_changed)
@@ -319,7 +331,8 @@ class MainWindow(QMainWindow):
     def dropEvent(self, event: QDropEvent) -> None:
         paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         event.acceptProposedAction()
-        self.files.open(paths[0])
+        if not self.tool_docks.take(paths[0]):
+            self.files.open(paths[0])
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self.files.may_close():

@@ -1,4 +1,4 @@
-"""GUI tests run offscreen, with their own settings, and leave no thread, process or top-level widget behind."""
+"""GUI tests run offscreen, with their own settings, and leave no thread, timer, process or top-level widget behind."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+import contextlib
 import gc
 import multiprocessing
 import threading
@@ -14,8 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import fake_solvers
+import psutil
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QThreadPool
+import shiboken6
+from PySide6.QtCore import QCoreApplication, QEvent, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -38,18 +41,39 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_leaks(qapp: QApplication) -> Iterator[None]:
-    """Fails the test that leaves a thread, a child process or a top-level widget behind."""
+    """Fails the test that leaves a thread, a running timer, a child process or a top-level widget behind."""
     threads = set(threading.enumerate())
     widgets = set(QApplication.topLevelWidgets())
+    timers = {id(timer) for timer in running_timers()}
     yield
     gc.collect()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     QCoreApplication.processEvents()
     assert QThreadPool.globalInstance().activeThreadCount() == 0
     assert [t.name for t in threading.enumerate() if t not in threads and t.is_alive()] == []
-    assert [p.name for p in multiprocessing.active_children()] == []
+    assert [f"{type(t.parent()).__name__} {t.interval()} ms" for t in running_timers() if id(t) not in timers] == []
+    assert children() == []
     left = [w for w in QApplication.topLevelWidgets() if w not in widgets]
     assert [f"{type(w).__name__} {w.objectName()}" for w in left] == []
+
+
+def running_timers() -> list[QTimer]:
+    """The timers of Python objects that run."""
+    every = [thing for thing in gc.get_objects() if isinstance(thing, QTimer)]
+    return [timer for timer in every if shiboken6.isValid(timer) and timer.isActive()]
+
+
+def children() -> list[str]:
+    """The living processes that the test has started, in the way of multiprocessing or any other; not the tracker of
+    multiprocessing, which lives as long as the tests do."""
+    multiprocessing.active_children()  # reaps those that have ended
+    found: list[str] = []
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            command = " ".join(process.cmdline())
+            if process.status() != psutil.STATUS_ZOMBIE and "resource_tracker" not in command:
+                found.append(command)
+    return found
 
 
 @pytest.fixture
@@ -61,6 +85,7 @@ def bot(nothing_leaks: None, qtbot: QtBot) -> QtBot:
 @pytest.fixture
 def open_window(bot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callable[..., MainWindow]]:
     """Makes a shown window with settings and recovery folder of the test's own; all are closed at its end."""
+    from twill_gui.jobs.explainer import explain
     from twill_gui.main_window import MainWindow  # here, so that the tests of one view need nothing else
     from twill_gui.settings import Settings
     from twill_gui.theme import Appearance, Theme
@@ -68,8 +93,8 @@ def open_window(bot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Call
     windows: list[MainWindow] = []
     appearance = Appearance(qapp, Theme.LIGHT)
 
-    def opened(path: Path | None = None, work: Work = fake_solvers.quick) -> MainWindow:
-        window = MainWindow(appearance, Settings(tmp_path / "window.ini"), tmp_path / "recovery", work)
+    def opened(path: Path | None = None, work: Work = fake_solvers.quick, explain_work: Work = explain) -> MainWindow:
+        window = MainWindow(appearance, Settings(tmp_path / "window.ini"), tmp_path / "recovery", work, explain_work)
         windows.append(window)
         window.resize(1400, 900)
         window.show()
