@@ -51,7 +51,7 @@ TW_CALL void block_sync() { __syncthreads(); }
 template <class G> TW_CALL bool elected(G) {
   uint32_t p;
   asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}\n" : "=r"(p));
-  return p != 0 && (G::warps == 1 || G::warp() == 0);
+  return p != 0 && G::thread() < 32;  // no shuffle here: one thread is left
 }
 template <int R> TW_CALL void registers_up() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(R)); }
 template <int R> TW_CALL void registers_down() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(R)); }
