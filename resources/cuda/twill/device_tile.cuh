@@ -102,9 +102,10 @@ template <class D, class S> TW_CALL void relabel(D& d, const S& s) { gather<Same
 
 // Row-major offset of a register's element in a tile of that layout's shape.
 template <class L, class G> TW_CALL int linear_at(G, int i) {
+  constexpr Bases<L> t{};
   int n = 0;
   TW_UNROLL for (int k = 0; k < L::rank; k++)
-    n = n * L::shape[k] + (reg_part<L>(i, k) ^ thread_part<L>(G::lane(), G::warp(), k));
+    n = n * t.shape[k] + (reg_part<L>(i, k) ^ thread_part<L>(G::lane(), G::warp(), k));
   return n;
 }
 

@@ -22,9 +22,10 @@ template <class L> TW_BOTH int elements_of() {
 // A layout's bases as a value: device code has no arrays of a class.
 template <class L> struct Bases {
   static constexpr int reg_bits = bits_of(L::regs), warp_bits = bits_of(L::warps);
-  int reg[reg_bits + 1][L::rank], lane[5][L::rank], warp[warp_bits + 1][L::rank];
-  TW_BOTH Bases() : reg{}, lane{}, warp{} {
+  int shape[L::rank], reg[reg_bits + 1][L::rank], lane[5][L::rank], warp[warp_bits + 1][L::rank];
+  TW_BOTH Bases() : shape{}, reg{}, lane{}, warp{} {
     for (int d = 0; d < L::rank; d++) {
+      shape[d] = L::shape[d];
       for (int b = 0; b < reg_bits; b++) reg[b][d] = L::reg[b][d];
       for (int b = 0; b < 5; b++) lane[b][d] = L::lane[b][d];
       for (int b = 0; b < warp_bits; b++) warp[b][d] = L::warp[b][d];
