@@ -129,10 +129,9 @@ template <class T> TW_CALL T shuffle_xor(T v, int mask) {
   }
 }
 
-// tt.reduce along `Axis`, `f` its combining function: registers (two chains), then lanes, then warps through `scratch`
-// (reduce_bytes, 0 unless warps are spread along the axis).
-template <int Axis, class G, class T, class LD, class LS, class F, bool PD, bool PS>
-TW_CALL void reduce(G g, Tile<T, LD, PD>& d, const Tile<T, LS, PS>& s, F f, void* scratch = nullptr) {
+// The part of tt.reduce along `Axis` that needs no other thread: each thread combines its own registers, in two chains.
+template <int Axis, class T, class LD, class LS, class F, bool PD, bool PS>
+TW_CALL void reduce_own(Tile<T, LD, PD>& d, const Tile<T, LS, PS>& s, F f) {
   constexpr Reduction<LD, LS, Axis> table{};
   T chain[LD::regs][2];
   int seen[LD::regs];
@@ -143,8 +142,16 @@ TW_CALL void reduce(G g, Tile<T, LD, PD>& d, const Tile<T, LS, PS>& s, F f, void
     chain[j][c] = seen[j] < 2 ? s.get(i) : f(chain[j][c], s.get(i));
     seen[j]++;
   }
+  TW_UNROLL for (int j = 0; j < LD::regs; j++) d.set(j, seen[j] > 1 ? f(chain[j][0], chain[j][1]) : chain[j][0]);
+}
+
+// The rest of it: the parts of all threads of a tile of layout `LS`, over lanes and then warps, in place. `scratch`:
+// reduce_bytes, 0 unless warps are spread along the axis.
+template <int Axis, class LS, class G, class T, class LD, class F, bool PD>
+TW_CALL void reduce_threads(G g, Tile<T, LD, PD>& d, F f, void* scratch = nullptr) {
+  constexpr Reduction<LD, LS, Axis> table{};
   TW_UNROLL for (int j = 0; j < LD::regs; j++) {
-    T v = seen[j] > 1 ? f(chain[j][0], chain[j][1]) : chain[j][0];
+    T v = d.get(j);
     TW_UNROLL for (int b = 0; b < 5; b++)
       if (table.lanes >> b & 1) v = f(v, shuffle_xor(v, 1 << b));
     d.set(j, v);
@@ -169,5 +176,12 @@ TW_CALL void reduce(G g, Tile<T, LD, PD>& d, const Tile<T, LS, PS>& s, F f, void
     }
     group_sync(g);
   }
+}
+
+// tt.reduce along `Axis`, `f` its combining function.
+template <int Axis, class G, class T, class LD, class LS, class F, bool PD, bool PS>
+TW_CALL void reduce(G g, Tile<T, LD, PD>& d, const Tile<T, LS, PS>& s, F f, void* scratch = nullptr) {
+  reduce_own<Axis>(d, s, f);
+  reduce_threads<Axis, LS>(g, d, f, scratch);
 }
 }  // namespace tw

@@ -84,8 +84,8 @@ void exchange(G g, Tile<T, LD>& d, const Tile<T, LS>& s, void* scratch) {
   for (int i = 0; i < d.size; i++) d.set(i, p[i]);
 }
 
-template <int Axis, class G, class T, class LD, class LS, class F>
-void reduce(G g, Tile<T, LD>& d, const Tile<T, LS>& s, F f, void* scratch = nullptr) {
+// Threads have no parts of their own here: the whole reduction.
+template <int Axis, class T, class LD, class LS, class F> void reduce_own(Tile<T, LD>& d, const Tile<T, LS>& s, F f) {
   std::vector<char> seen(static_cast<std::size_t>(d.size), 0);
   Tile<T, LD> out;
   for (int i = 0; i < s.size; i++) {
@@ -96,10 +96,18 @@ void reduce(G g, Tile<T, LD>& d, const Tile<T, LS>& s, F f, void* scratch = null
     out.set(j, seen[static_cast<std::size_t>(j)] ? f(out.get(j), s.get(i)) : s.get(i));
     seen[static_cast<std::size_t>(j)] = 1;
   }
+  d = out;
+}
+template <int Axis, class LS, class G, class T, class LD, class F>
+void reduce_threads(G g, Tile<T, LD>&, F, void* scratch = nullptr) {
   if (const int bytes = reduce_bytes<T, LD, LS, Axis>(); bytes) {
     std::memset(scratch, 0xff, static_cast<std::size_t>(bytes));
     group_sync(g);
   }
-  d = out;
+}
+template <int Axis, class G, class T, class LD, class LS, class F>
+void reduce(G g, Tile<T, LD>& d, const Tile<T, LS>& s, F f, void* scratch = nullptr) {
+  reduce_own<Axis>(d, s, f);
+  reduce_threads<Axis, LS>(g, d, f, scratch);
 }
 }  // namespace tw
