@@ -1,0 +1,164 @@
+"""A role program as one file: parameters, shared memory, roles, the kernel, its mock, and the host's part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from core.diagnostics import error
+from core.export.cuda.accesses import vectors_of
+from core.export.cuda.elements import ElementError, cpp_type, scalar_element
+from core.export.cuda.holes import Hole
+from core.export.cuda.host import argument_rows, map_rows
+from core.export.cuda.matrix_ops import wgmma_include
+from core.export.cuda.names import identifier
+from core.export.cuda.rings import RingText, ring_text
+from core.export.cuda.statements import RoleWriter
+from core.export.cuda.text import KernelText
+from core.export.roles.model import Role, RoleProgram
+from core.ir.types import TensorDescType
+from core.resources import data_folder
+
+MOST_SHARED_BYTES = 232448
+"""Shared memory that one block of sm_90 can have (CUDA C++ Programming Guide, compute capabilities)."""
+
+_REGISTER_FILE = 65536
+_ALIGNMENT = 1024  # of tiles that TMA swizzles
+_BARRIER_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class KernelFile:
+    """The text of an export. `shared_bytes`: dynamic shared memory of a block."""
+
+    source: str
+    wgmma: str
+    holes: tuple[Hole, ...]
+    shared_bytes: int
+    description: dict[str, Any]
+
+
+def kernel_file(program: RoleProgram) -> KernelFile:
+    """Writes a role program. Raises InputError for what has no text as a whole, so that no hole can stand for it."""
+    kernel = KernelText(program.module)
+    function = program.function
+    blocks = program.module.attributes.get("ttg.num-ctas", "1").split()[0]
+    if blocks != "1":
+        message = f"kernels for clusters of {blocks} thread blocks are not exported to CUDA"
+        raise error("not-exported", message, file=program.module.file, line=function.name_span.line)
+    try:
+        _name_arguments(kernel, program)
+        rings = {name: ring_text(kernel, ring) for name, ring in program.rings.items()}
+        vectors = vectors_of(program.module, function)
+        writers = [RoleWriter(kernel, program, role, rings, vectors) for role in program.roles]
+        bodies = {writer.role.name: writer.write() for writer in writers}
+    except ElementError as problem:
+        place = function.name_span
+        message = (
+            f"{function.attributes.get('sym_name', 'the function')} cannot be exported: there is no text for {problem}"
+        )
+        raise error("not-exported", message, file=program.module.file, line=place.line, column=place.column) from None
+    scratch = {writer.role.name: writer.text.scratch for writer in writers}
+    shared = _shared_bytes(rings, scratch)
+    if shared > MOST_SHARED_BYTES:
+        message = f"the kernel needs {shared} bytes of shared memory, a block can have {MOST_SHARED_BYTES}"
+        raise error("too-much-shared-memory", message, file=program.module.file, line=function.name_span.line)
+    name = identifier(function.attributes.get("sym_name", "kernel").strip('"'))
+    values = {
+        "name": name,
+        "threads": program.threads,
+        "layouts": kernel.layout_lines(),
+        "arguments": argument_rows(kernel, function),
+        "maps": map_rows(kernel),
+        "rings": list(rings.values()),
+        "scratch": {identifier(role): size for role, size in scratch.items() if size},
+        "holes": kernel.hole_functions,
+        "bodies": {identifier(role): lines for role, lines in bodies.items()},
+        "roles": [_role_row(program, role) for role in program.roles],
+        "branches": _branches(program),
+        "shared_bytes": shared,
+    }
+    source = _template("kernel.cu.jinja").render(values)
+    description = {
+        "name": name,
+        "threads": program.threads,
+        "shared_bytes": shared,
+        "arguments": values["arguments"],
+        "maps": values["maps"],
+        "roles": values["roles"],
+        "rings": [
+            {"name": ring.name, "depth": ring.ring.depth, "slot_bytes": ring.bytes, "kind": ring.ring.kind.value}
+            for ring in rings.values()
+        ],
+        "holes": [hole.as_json() for hole in kernel.holes],
+    }
+    return KernelFile(source, wgmma_include(kernel.matrix_shapes), tuple(kernel.holes), shared, description)
+
+
+def _template(name: str):
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(data_folder("resources") / "cuda" / "templates"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(name)
+
+
+def _name_arguments(kernel: KernelText, program: RoleProgram) -> None:
+    """Names of the parameters: all but descriptors, which are tensor maps."""
+    for value in program.function.regions[0].blocks[0].arguments:
+        if not isinstance(kernel.type(value), TensorDescType):
+            cpp_type(scalar_element(value.type))
+            kernel.arguments[value] = kernel.names.fresh(value.name)
+
+
+def _shared_bytes(rings: dict[str, RingText], scratch: dict[str, int]) -> int:
+    tiles = sum(_aligned(ring.bytes * ring.ring.depth) for ring in rings.values())
+    barriers = sum(ring.ring.depth for ring in rings.values() for side in ("full", "free") if ring.has_barrier(side))
+    return _aligned(tiles + sum(map(_aligned, scratch.values())) + _BARRIER_BYTES * barriers) or _ALIGNMENT
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
+
+
+def _role_row(program: RoleProgram, role: Role) -> dict[str, Any]:
+    return {
+        "name": role.name,
+        "function": f"role_{identifier(role.name)}",
+        "kind": role.kind,
+        "warps": role.warps,
+        "first_thread": role.first_thread,
+        "grant": role.grant,
+    }
+
+
+def _branches(program: RoleProgram) -> list[dict[str, Any]]:
+    """One branch of the kernel for each four warps with a grant of their own, roles within them."""
+    roles = sorted(program.roles, key=lambda role: role.first_thread)
+    if len(roles) == 1 and not program.grants:
+        return []
+    launched = _REGISTER_FILE // program.threads // 8 * 8
+    found: list[dict[str, Any]] = []
+    for index, grant in enumerate(program.grants):
+        first = 128 * index
+        inside = [
+            role for role in roles if role.first_thread < first + 128 and role.first_thread + 32 * role.warps > first
+        ]
+        if found and inside and found[-1]["roles"][-1] == _role_row(program, inside[0]):
+            found[-1]["last_thread"] = first + 128  # a role of eight warps
+            continue
+        found.append(
+            {
+                "first_thread": first,
+                "last_thread": first + 128,
+                "grant": grant,
+                "direction": "up" if grant > launched else "down",
+                "roles": [_role_row(program, role) for role in inside],
+            }
+        )
+    return found

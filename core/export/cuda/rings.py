@@ -1,0 +1,83 @@
+"""The text of rings: their shared memory, barriers, cursors and views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from core.export.cuda.elements import ElementError
+from core.export.cuda.encodings import MmaShared, SharedEncoding, SwizzledShared
+from core.export.cuda.holds import View, default_encoding, view_bytes, view_type
+from core.export.cuda.names import identifier
+from core.export.cuda.text import KernelText
+from core.export.roles.model import Ring, RingKind
+from core.ir.model import Operation
+from core.ir.types import MemDescType, TensorType
+
+Side = Literal["full", "free"]
+
+
+@dataclass(frozen=True, slots=True)
+class RingText:
+    """A ring. `element`, `shape`, `encoding`: of the tile in a slot; `bytes`: of a slot."""
+
+    ring: Ring
+    element: str
+    shape: tuple[int, ...]
+    encoding: SharedEncoding
+
+    @property
+    def name(self) -> str:
+        """Its name in the text."""
+        return identifier(self.ring.name)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of a slot."""
+        return view_bytes(self.element, self.shape, self.encoding)
+
+    def has_barrier(self, side: Side) -> bool:
+        """Whether somebody arrives there."""
+        count = self.ring.full_count if side == "full" else self.ring.free_count
+        return self.ring.kind is not RingKind.OWN and count > 0
+
+    def barrier(self, side: Side, slot: str) -> str:
+        """The mbarrier of a slot."""
+        return f"s.{self.name}_{side}[{'0' if self.ring.depth == 1 else slot}]"
+
+    def cursor(self, side: Side, *, waits: bool) -> str:
+        """The name of a role's cursor for one barrier of the ring, and what it does there."""
+        return f"{'wait' if waits else 'arrive'}_{self.name}_{side}"
+
+    def place(self, writes: bool) -> str:
+        """The variable that holds the slot that a role waited for last, to write it or to read it."""
+        return f"{'fill' if writes else 'read'}_{self.name}"
+
+    def view(self, at: str, via: Sequence[Operation]) -> View:
+        """The tile in a slot, seen through views. Raises ElementError for a view that has no text."""
+        text = f"{view_type(self.element, self.shape, self.encoding)}{{s.{self.name}[{at}]}}"
+        shape, transposed = self.shape, _is_transposed(self.encoding)
+        for op in via:
+            if op.name == "ttg.memdesc_trans" and len(shape) == 2:
+                text, shape, transposed = f"{text}.trans()", shape[::-1], not transposed
+            else:
+                raise ElementError(f"the view {op.name}")
+        return View(text, self.element, shape, transposed)
+
+
+def ring_text(kernel: KernelText, ring: Ring) -> RingText:
+    """The tile of a ring: a shared tile's own layout, that of a descriptor, or plain rows. Raises ElementError."""
+    match kernel.type(ring.value):
+        case MemDescType(shape=shape, element=element, encoding=encoding):
+            return RingText(ring, element, shape, kernel.shared(encoding))
+        case TensorType(shape=shape, element=element) if ring.kind is RingKind.TMA:
+            return RingText(ring, element, shape, default_encoding(element, shape))
+        case TensorType(shape=shape, element=element):
+            return RingText(ring, element, shape, SwizzledShared(1, 1, 1, tuple(reversed(range(len(shape))))))
+        case _:
+            raise ElementError(f"a ring of {ring.value.type}")
+
+
+def _is_transposed(encoding: SharedEncoding) -> bool:
+    return encoding.transposed if isinstance(encoding, MmaShared) else encoding.order == (0, 1)

@@ -1,0 +1,149 @@
+"""What grows while a kernel is written: layouts, parameters, holes, matrix instructions; and lines of code."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from core.export.cuda.elements import ElementError
+from core.export.cuda.encodings import Encoding, SharedEncoding, for_warps, read_encoding, read_shared_encoding
+from core.export.cuda.holds import DescriptorMap
+from core.export.cuda.holes import Hole, hole_function
+from core.export.cuda.layouts import Layout, LayoutError, layout_of
+from core.export.cuda.names import Names
+from core.ir.model import Module, Operation, Value
+from core.ir.types import Type, parse_type
+
+
+class Lines:
+    """Lines of C++, indented by two blanks for each open block."""
+
+    def __init__(self, depth: int = 0) -> None:
+        self.lines: list[str] = []
+        self._depth = depth
+
+    def add(self, text: str) -> None:
+        """One line."""
+        self.lines.append("  " * self._depth + text if text else "")
+
+    @contextmanager
+    def block(self, opening: str, closing: str = "}") -> Generator[None]:
+        """Lines between `opening` and `closing`."""
+        self.add(opening)
+        self._depth += 1
+        yield
+        self._depth -= 1
+        self.add(closing)
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMap:
+    """A tensor map among the parameters, made by the host for `source`: a descriptor of the function, or one made in
+    it."""
+
+    name: str
+    source: Value
+    held: DescriptorMap
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixShape:
+    """A matrix instruction: columns, elements of its operands, whether they lie with k along lines."""
+
+    columns: int
+    element: str
+    from_registers: bool
+    transposed_a: bool
+    transposed_b: bool
+
+
+@dataclass(slots=True)
+class KernelText:
+    """The parts of one kernel's file that its roles share."""
+
+    module: Module
+    names: Names = field(default_factory=Names)
+    layouts: dict[Layout, str] = field(default_factory=dict[Layout, str])
+    maps: dict[Value, TensorMap] = field(default_factory=dict[Value, TensorMap])
+    holes: list[Hole] = field(default_factory=list[Hole])
+    hole_functions: list[str] = field(default_factory=list[str])
+    matrix_shapes: set[MatrixShape] = field(default_factory=set[MatrixShape])
+    arguments: dict[Value, str] = field(default_factory=dict[Value, str])  # names among the parameters
+    _types: dict[str, Type] = field(default_factory=dict[str, Type])
+
+    def type(self, value: Value) -> Type:
+        """The value's type."""
+        found = self._types.get(value.type)
+        if found is None:
+            found = self._types[value.type] = parse_type(value.type, self.module.aliases)
+        return found
+
+    def layout_name(self, layout: Layout) -> str:
+        """The name of the layout's struct."""
+        if layout not in self.layouts:
+            shape = "x".join(map(str, layout.shape))
+            self.layouts[layout] = self.names.fresh(f"L{shape}_{layout.warps}w")
+        return self.layouts[layout]
+
+    def layout(self, encoding: str, shape: tuple[int, ...], warps: int) -> Layout:
+        """The layout of a tile of a role of that many warps. Raises ElementError."""
+        read = read_encoding(encoding, self.module.aliases)
+        if read is None:
+            raise ElementError(f"the layout {encoding or '(none)'}")
+        return self.layout_for(read, shape, warps)
+
+    def layout_for(self, encoding: Encoding, shape: tuple[int, ...], warps: int) -> Layout:
+        """The same for an encoding that has been read. Raises ElementError."""
+        try:
+            layout = layout_of(for_warps(encoding, warps), shape)
+        except LayoutError as problem:
+            raise ElementError(str(problem)) from None
+        if layout.warps != warps:
+            raise ElementError(f"a layout over {layout.warps} warps in a role of {warps}")
+        return layout
+
+    def shared(self, encoding: str) -> SharedEncoding:
+        """The layout of a shared tile. Raises ElementError."""
+        read = read_shared_encoding(encoding, self.module.aliases)
+        if read is None:
+            raise ElementError(f"the shared layout {encoding or '(none)'}")
+        return read
+
+    def hole(self, op: Operation, reason: str, parameters: list[str]) -> str:
+        """A hole for the op; returns the name of its function."""
+        line = op.name_span.line
+        known = next((hole for hole in self.holes if hole.line == line and hole.op == op.name), None)
+        function = self.names.fresh(f"hole_{op.name.partition('.')[2]}_line_{line}")
+        text = self.module.text[op.span.start : op.span.end]
+        hole = Hole(function, op.name, line, reason, text)
+        if known is None:
+            self.holes.append(hole)
+        self.hole_functions += ["", *hole_function(hole, parameters)]
+        return function
+
+    def layout_lines(self) -> list[str]:
+        """The structs of all layouts."""
+        found: list[str] = []
+        for layout, name in self.layouts.items():
+            found += [
+                f"struct {name} {{",
+                f"  static constexpr int rank = {len(layout.shape)};",
+                f"  static constexpr int regs = {layout.registers}, warps = {layout.warps};",
+                f"  static constexpr int shape[{len(layout.shape)}] = {_row(layout.shape)};",
+                *(
+                    f"  static constexpr int {name}[{max(1, len(bases))}][{len(layout.shape)}] = "
+                    f"{{{', '.join(map(_row, bases or (tuple(0 for _ in layout.shape),)))}}};"
+                    for name, bases in _bases(layout).items()
+                ),
+                "};",
+            ]
+        return found
+
+
+def _bases(layout: Layout) -> Mapping[str, tuple[tuple[int, ...], ...]]:
+    return {"reg": layout.register, "lane": layout.lane, "warp": layout.warp}
+
+
+def _row(numbers: tuple[int, ...]) -> str:
+    return f"{{{', '.join(map(str, numbers))}}}"
