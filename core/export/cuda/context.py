@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.export.cuda.elements import ElementError, cpp_type, element_bytes, scalar_element
 from core.export.cuda.holds import Held, Scalar, Tile, View, tile_type
 from core.export.cuda.layouts import Layout, without_exchange
-from core.export.cuda.names import Names
+from core.export.cuda.names import Names, identifier
 from core.export.cuda.text import KernelText, Lines
 from core.ir.model import Operation, Value
 from core.ir.types import TensorType
@@ -48,7 +48,7 @@ class RoleText:
             self.lines.add("if (tw::elected(g)) tw::tma_store_wait<0>();")
             self.lines.add("tw::group_sync(g);")
             self.stored = False
-        return f"s.scratch_{self.name}"
+        return f"s.scratch_{identifier(self.name)}"
 
     def converted(self, tile: Tile, layout: Layout) -> Tile:
         """The tile in another layout of its shape: moved between registers of a thread, or through shared memory."""

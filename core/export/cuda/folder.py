@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.diagnostics import error
 from core.export.cuda.kernel import KernelFile, kernel_file
-from core.export.cuda.straight import straight_program
+from core.export.roles.build import build_roles
 from core.export.roles.model import RoleProgram
 from core.files import write_atomically
 from core.ir.model import Module, Operation
@@ -32,7 +32,7 @@ def export_program(program: RoleProgram, folder: Path) -> KernelFile:
 
 def export_straight(module: Module, function: str, folder: Path) -> KernelFile:
     """Writes a function in program order. Raises InputError, OSError."""
-    return export_program(straight_program(module, function_named(module, function)), folder)
+    return export_program(build_roles(module, function_named(module, function)), folder)
 
 
 def function_named(module: Module, name: str) -> Operation:

@@ -16,6 +16,7 @@ from core.export.cuda.rings import RingText, ring_text
 from core.export.cuda.statements import RoleWriter
 from core.export.cuda.text import KernelText
 from core.export.roles.model import Role, RoleProgram
+from core.ir.model import Operation, Value
 from core.ir.types import TensorDescType
 from core.resources import data_folder
 
@@ -40,8 +41,12 @@ class KernelFile:
 
 def kernel_file(program: RoleProgram) -> KernelFile:
     """Writes a role program. Raises InputError for what has no text as a whole, so that no hole can stand for it."""
-    kernel = KernelText(program.module)
     function = program.function
+    users: dict[Value, list[Operation]] = {}
+    for op in function.walk():
+        for value in op.operands:
+            users.setdefault(value, []).append(op)
+    kernel = KernelText(program.module, users=users)
     blocks = program.module.attributes.get("ttg.num-ctas", "1").split()[0]
     if blocks != "1":
         message = f"kernels for clusters of {blocks} thread blocks are not exported to CUDA"

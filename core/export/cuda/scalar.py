@@ -59,7 +59,9 @@ _FUNCTIONS = {
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _LIBDEVICE = {
     **{f"__nv_{name}f": name for name in ("tanh", "exp", "exp2", "log", "log2", "erf", "sin", "cos")},
-    "__nv_fabsf": "abs", "__nv_rsqrtf": "rsqrt", "__nv_sqrtf": "sqrt",
+    "__nv_fabsf": "abs",
+    "__nv_rsqrtf": "rsqrt",
+    "__nv_sqrtf": "sqrt",
 }
 
 

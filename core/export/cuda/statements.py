@@ -251,7 +251,7 @@ class RoleWriter:
 
     def _take(self, target: Register, source: Slot) -> None:
         held = self._held.get(target.name) or self._declare(
-            target.name, self.rings[source.ring].ring.value, storage=False
+            target.name, _in_registers(self.rings[source.ring].ring.value), storage=False
         )
         self.text.lines.add(f"tw::smem_load(g, {held.text}, {self._view(source, writes=False).text});")
 
@@ -266,6 +266,8 @@ class RoleWriter:
         slot = next((write for write in issue.writes if isinstance(write, Slot)), None)
         if slot is not None:
             self._fill(issue, operands, slot)
+            return
+        if self._keeps_layout(op, issue, operands):
             return
         results, fresh = self._results(op, issue.writes)
         context = Context(self.text, op, operands, results, fresh)
@@ -287,7 +289,7 @@ class RoleWriter:
         results: list[Held | None] = []
         fresh: set[int] = set()
         for index, (write, value) in enumerate(zip(writes, op.results, strict=False)):
-            if not isinstance(write, Register):
+            if not isinstance(write, Register) or value not in self.kernel.users:
                 results.append(None)
             elif write.name in self._storages:
                 results.append(self._held[write.name])
@@ -296,6 +298,23 @@ class RoleWriter:
                 if isinstance(results[-1], Scalar):
                     fresh.add(index)
         return results, frozenset(fresh)
+
+    def _keeps_layout(self, op: Operation, issue: Issue, operands: Sequence[Held | None]) -> bool:
+        """Whether the result of a layout conversion can be the operand itself, since who takes it stores it to shared
+        memory, which any layout may do."""
+        if op.name != "ttg.convert_layout" or not isinstance(source := issue.reads[0], Register):
+            return False
+        users = self.kernel.users.get(op.results[0], [])
+        write = issue.writes[0]
+        if source.name in self._storages or not isinstance(write, Register) or write.name in self._storages:
+            return False
+        if not users or any(user.name not in (*_STORES, "ttg.local_alloc", "ttg.local_store") for user in users):
+            return False
+        held = operands[0]
+        if held is None:
+            return False
+        self._held[write.name] = held
+        return True
 
     def _hole(self, context: Context, reason: str) -> None:
         lines, parameters, arguments = self.text.lines, list[str](), list[str]()
@@ -419,6 +438,12 @@ class RoleWriter:
                         opening = f"{'else ' if rest else ''}{test}{{"
                     with lines.block(opening):
                         self._body(tail)
+
+
+def _in_registers(value: Value) -> Value:
+    """The register tile of a ring: what a load put into it, or what is handed over."""
+    op = value.producer
+    return op.operands[0] if op is not None and op.name == "ttg.local_alloc" else value
 
 
 def nested(statement: Statement) -> tuple[tuple[Statement, ...], ...]:

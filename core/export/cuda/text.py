@@ -70,6 +70,7 @@ class KernelText:
     hole_functions: list[str] = field(default_factory=list[str])
     matrix_shapes: set[MatrixShape] = field(default_factory=set[MatrixShape])
     arguments: dict[Value, str] = field(default_factory=dict[Value, str])  # names among the parameters
+    users: Mapping[Value, list[Operation]] = field(default_factory=dict[Value, list[Operation]])
     _types: dict[str, Type] = field(default_factory=dict[str, Type])
 
     def type(self, value: Value) -> Type:
