@@ -23,6 +23,7 @@ from twill_gui.layout import DockLayout
 from twill_gui.models.problems import ProblemsModel
 from twill_gui.models.solve_progress import SolveProgress
 from twill_gui.palette import DARK, LIGHT
+from twill_gui.pointing import Pointing
 from twill_gui.project_files import ProjectFiles
 from twill_gui.samples import sample_projects
 from twill_gui.settings import Settings
@@ -202,8 +203,10 @@ class MainWindow(QMainWindow):
         self.inspector.asked.connect(self.explaining.ask)
         self.problems_view.why_asked.connect(self.explaining.ask_about)
         self.explaining.shown.connect(lambda: self.dock_layout.bring_forward("Explain"))
-        for view in (gantt, self.liveness, self.reservation, self.graph_view, self.ir_text):
-            self.explain_view.highlighted.connect(view.set_highlight)
+        pointing = Pointing((gantt, self.liveness, self.reservation, self.graph_view, self.ir_text), self)
+        self.explain_view.highlighted.connect(pointing.choose)
+        for view in (gantt, self.liveness, self.reservation):
+            pointing.listen(view.hovered, view)
 
         for source in (self.files, self.solving, self.exporting, self.explaining):
             source.message.connect(self.messages.show_message)

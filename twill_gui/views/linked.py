@@ -43,6 +43,7 @@ class LinkedPlot(QWidget):
     """
 
     selection_requested = Signal(object)
+    hovered = Signal(str)  # the op under the mouse, "" for none
 
     def __init__(self, name: str, least_row: int, most_row: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,6 +54,7 @@ class LinkedPlot(QWidget):
         self.view_palette = LIGHT
         self.selection: frozenset[str] = frozenset()
         self._lit = NOTHING
+        self._hovered = ""
         self._name = name
         self._least_row, self._most_row = least_row, most_row
         self._gantt: GanttView | None = None
@@ -90,8 +92,8 @@ class LinkedPlot(QWidget):
         """The op shown at a point of a row."""
         raise NotImplementedError
 
-    def describe_at(self, row: int, time: float) -> str:
-        """A tooltip (HTML) for a time of a row."""
+    def describe_at(self, row: int, time: float, under: str | None) -> str:
+        """A tooltip (HTML) for a time of a row; `under` is the op at the very point."""
         raise NotImplementedError
 
     # What is shown
@@ -172,6 +174,7 @@ class LinkedPlot(QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._axis.set_cursor(self.time_scale().time(event.position().x()))
+        self._hover(self._op_under(event.position()) or "")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton or not self._headers:
@@ -186,6 +189,7 @@ class LinkedPlot(QWidget):
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
         self._axis.set_cursor(None)
+        self._hover("")
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -272,6 +276,11 @@ class LinkedPlot(QWidget):
             return None
         return self.op_at(row, self.row_box(row, scale), scale.time(position.x()), position.y())
 
+    def _hover(self, op: str) -> None:
+        if op != self._hovered:
+            self._hovered = op
+            self.hovered.emit(op)
+
     def _tooltip(self, position: QPoint) -> str:
         row, scale = self._row_at(position.y()), self.time_scale()
         if row is None:
@@ -279,7 +288,9 @@ class LinkedPlot(QWidget):
         if position.x() < scale.left:
             return self._headers[row].tooltip
         time = scale.time(position.x())
-        return self.describe_at(row, time) if self._span.start <= time < self._span.end else ""
+        if not self._span.start <= time < self._span.end:
+            return ""
+        return self.describe_at(row, time, self._op_under(QPointF(position)))
 
     def _paint_still(self, painter: QPainter, scale: TimeScale) -> None:
         palette = self.view_palette

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from chart_cases import BLACKWELL, HOPPER, NAMES, case
@@ -19,6 +21,7 @@ from core.schedule.model import Schedule
 from twill_gui.views.gantt import GanttMode, GanttView
 from twill_gui.views.liveness import LivenessView
 from twill_gui.views.liveness.curves import Curve, Held, liveness_curves
+from twill_gui.views.liveness.view import POINTED_AT
 from twill_gui.views.timeline.span import TimeSpan
 
 
@@ -162,10 +165,47 @@ def test_a_drag_is_followed_and_its_cancelling_too(window: _Window) -> None:
 
 def test_the_tooltip_names_what_is_held(window: _Window) -> None:
     row = [curve.name for curve in window.view.curves].index("compute0")
-    text = window.view.describe_at(row, 1000)
+    text = window.view.describe_at(row, 1000, "exp0")
     for name in ("pv0", "exp0", "overhead"):
         assert name in text
     assert "scale0" not in text
+    assert text.index("exp0") < text.index("pv0")  # what is pointed at comes first
+    assert text.count(POINTED_AT) == 1 and f"{POINTED_AT} exp0" in text
+
+
+def test_peaks_are_the_judges_after_every_move_of_a_drag_and_after_the_drop(window: _Window) -> None:
+    random.seed(5)
+    graph, shown = case(HOPPER)
+    tried: list[Schedule | None] = []
+    window.gantt.tried.connect(tried.append)
+    for op in ("exp0", "pv1", "load_k", "rescale0", "qk1"):
+        window.show(HOPPER)
+        start = window.chart.point(op)
+        window.chart.press(start)
+        for _ in range(6):
+            lane = random.choice(("load0", "compute0", "compute1"))
+            window.chart.move(QPoint(random.randrange(20, 900), window.chart.lane_y(lane)))
+            schedule = tried[-1]
+            assert schedule is not None and schedule.ops[op].group == lane
+            _assert_peaks(window, graph, schedule)
+        place = QPoint(random.randrange(20, 900), window.chart.lane_y("compute0"))
+        window.chart.move(place)
+        window.chart.release(place)
+        dropped, begin, group = window.chart.moves[-1]
+        moved = move_op(shown, dropped, begin, group)
+        window.gantt.set_content(graph, moved, check(graph, moved))
+        window.view.set_content(graph, moved)
+        _assert_peaks(window, graph, moved)
+
+
+def _assert_peaks(window: _Window, graph: Graph, schedule: Schedule) -> None:
+    """The curves on the screen against the judge: registers, shared and tensor memory."""
+    peaks, shown = check(graph, schedule).peaks, window.peaks
+    held = live_ranges(graph, schedule).registers
+    wanted = {name: peak for name, peak in peaks.registers.items() if any(one.amount for one in held[name])}
+    assert {name: shown[name] for name in shown if name in schedule.groups} == wanted
+    assert shown.get("shared memory", 0) == peaks.shared_memory
+    assert shown.get("tensor memory", 0) == peaks.tensor_memory
 
 
 def test_a_click_on_a_band_asks_for_its_op(window: _Window, bot: QtBot) -> None:

@@ -21,6 +21,7 @@ from twill_gui.views.timeline.ticks import grouped
 
 LEAST_ROW_PX, MOST_ROW_PX = 64, 160
 LISTED = 12
+POINTED_AT = "\N{BLACK RIGHT-POINTING SMALL TRIANGLE}"
 
 
 class LivenessView(LinkedPlot):
@@ -62,7 +63,8 @@ class LivenessView(LinkedPlot):
         hit = (curve.bottoms[:, step] <= level) & (level < curve.tops[:, step])
         return next((band.value for band, inside in zip(curve.bands, hit, strict=True) if inside), None)
 
-    def describe_at(self, row: int, time: float) -> str:
+    def describe_at(self, row: int, time: float, under: str | None) -> str:
+        """The value under the mouse comes first, then all that is held."""
         curve = self._curves[row]
         step = curve.step_at(time)
         total = int(curve.total[step])
@@ -70,8 +72,10 @@ class LivenessView(LinkedPlot):
         lines = [f"<b>{escape(curve.name)}</b> at {grouped(int(time))}: {used}"]
         heights = curve.tops[:, step] - curve.bottoms[:, step]
         held = [number for number in range(len(curve.bands)) if heights[number]]
-        held.sort(key=lambda number: -int(heights[number]))
-        lines += [_band_text(curve, number, step) for number in held[:LISTED]]
+        held.sort(key=lambda number: (curve.bands[number].value != under, -int(heights[number])))
+        for number in held[:LISTED]:
+            text = _band_text(curve, number, step)
+            lines.append(f"<b>{POINTED_AT} {text}</b>" if curve.bands[number].value == under else text)
         if len(held) > LISTED:
             lines.append(f"and {len(held) - LISTED} more")
         if curve.base:

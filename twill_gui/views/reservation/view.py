@@ -85,7 +85,7 @@ class ReservationView(LinkedPlot):
     def op_at(self, row: int, box: QRectF, time: float, y: float) -> str | None:
         return next(iter(self._strips[row].ops_at(time)), None)
 
-    def describe_at(self, row: int, time: float) -> str:
+    def describe_at(self, row: int, time: float, under: str | None) -> str:
         strip = self._strips[row]
         ops = strip.ops_at(time)
         names = "<br>".join(escape(op) for op in ops) or "free"
