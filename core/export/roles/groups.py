@@ -10,18 +10,21 @@ from core.export.roles.model import ArriveFree, MmaWait, Pin, Statement
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """A group that was issued: of which step and iteration, the storages it writes and reads, the tiles it reads."""
+    """A group that was issued: of which step and iteration, the storages it writes and reads, the tiles it reads.
+    `deadline`: the cycle at which a slot that it reads is to be filled again, None if none is."""
 
     op: str
     phase: int
     writes: frozenset[str]
     reads: frozenset[str]
     tiles: tuple[tuple[str, int], ...] = ()
+    deadline: int | None = None
 
-    def shifted(self, by: int) -> Open:
+    def shifted(self, by: int, ii: int) -> Open:
         """The same group, iterations counted from elsewhere."""
         tiles = tuple((ring, phase + by) for ring, phase in self.tiles)
-        return Open(self.op, self.phase + by, self.writes, self.reads, tiles)
+        deadline = None if self.deadline is None else self.deadline + by * ii
+        return Open(self.op, self.phase + by, self.writes, self.reads, tiles, deadline)
 
 
 @dataclass(slots=True)
@@ -37,10 +40,10 @@ class Groups:
         """An independent copy."""
         return Groups(list(self.queue), {ring: dict(tiles) for ring, tiles in self.held.items()}, dict(self.newest))
 
-    def shifted(self, by: int) -> Groups:
+    def shifted(self, by: int, ii: int) -> Groups:
         """The same state, iterations counted from elsewhere."""
         return Groups(
-            [group.shifted(by) for group in self.queue],
+            [group.shifted(by, ii) for group in self.queue],
             {ring: {phase + by: left for phase, left in tiles.items()} for ring, tiles in self.held.items()},
             {ring: phase + by for ring, phase in self.newest.items()},
         )

@@ -256,7 +256,9 @@ class LoopRole:
     def _may_rotate(self, value: Value) -> bool:
         """Whether moving the copies of a value costs less than unrolling: it is small, and no matrix op has it."""
         tile = self.plan.body.tile(value)
-        matrix = [op for op in self.plan.places if self.plan.is_matrix(op)]
-        if value.producer in matrix or any(value in op.operands for op in matrix):
-            return False
+        for item in self.items:
+            if any(self.plan.is_matrix(operation) for operation in item.operations):
+                read = (leaf.value for leaf in item.all_leaves() if isinstance(leaf, Kept))
+                if self.defined[value] is item or value in read:
+                    return False
         return tile is None or tile.registers(self.warps) <= _FEW_REGISTERS

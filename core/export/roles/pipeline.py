@@ -154,7 +154,7 @@ class PipelineWriter:
             part = _Part(Counting(Base.STEADY, peeled))
             for step in range(unroll):
                 self._iteration(part, peeled + step)
-            end = self._groups.shifted(-unroll)
+            end = self._groups.shifted(-unroll, self._plan.ii)
             self._made = dict(made)
             if end.same(entry):
                 break
@@ -283,10 +283,22 @@ class PipelineWriter:
         for operation in item.operations:
             self._issue(part, item, operation, phase)
         if self._is_matrix(item):
-            self._groups.queue.append(Open(item.op or "", phase, frozenset(writes), frozenset(reads - writes), tiles))
+            held = frozenset(reads - writes)
+            self._groups.queue.append(
+                Open(item.op or "", phase, frozenset(writes), held, tiles, self._deadline(item, phase))
+            )
         else:
             for ring, tile in tiles:
                 out += self._groups.read(ring, tile, f"{item.op or 'the copy'} has read it")
+
+    def _deadline(self, item: Item, phase: int) -> int | None:
+        """When the first of the slots that the item reads is to be filled again, by the schedule."""
+        found: list[int] = []
+        for leaf in item.all_leaves():
+            place = self._plan.places.get(leaf.root) if isinstance(leaf, RingTile) else None
+            if isinstance(leaf, RingTile) and place is not None:
+                found.append(place.start + (phase - leaf.distance + self._rings[leaf.root].depth) * self._plan.ii)
+        return min(found, default=None)
 
     def _is_matrix(self, item: Item) -> bool:
         return any(self._plan.is_matrix(operation) for operation in item.operations)
@@ -304,15 +316,15 @@ class PipelineWriter:
             found = len(queue) - 1
         else:
             found = self._groups.youngest(conflicts(group, reads, writes) for group in queue)
-        for operation in item.operations:
-            ring = self._rings.get(operation)
-            if ring is not None and ring.kind is RingKind.OWN:
-                reused = [any(r == ring.name and p <= phase - ring.depth for r, p in g.tiles) for g in queue]
-                found = max(found, self._groups.youngest(reused))
         if found >= 0:
-            needed = queue[found].op
             name = item.op or (item.operations[0].name if item.operations else "the copy")
-            part.statements += self._groups.complete(found, f"{name} needs {needed}")
+            part.statements += self._groups.complete(found, f"{name} needs {queue[found].op}")
+        # Without it what the schedule has in time would wait for slots that only a later wait gives back.
+        now = item.start + phase * self._plan.ii
+        queue = self._groups.queue
+        due = self._groups.youngest(group.deadline is not None and group.deadline <= now for group in queue)
+        if due >= 0:
+            part.statements += self._groups.complete(due, f"a slot that {queue[due].op} reads is to be filled again")
 
     def _acquire(self, part: _Part, item: Item, phase: int) -> tuple[tuple[str, int], ...]:
         """Waits for the tiles that the item is the first to read; all tiles that it reads."""

@@ -125,6 +125,8 @@ class SharedState:
                 )
             ring.slots[at] = Content(token, visible=False, met=False)
             return
+        if waits != ring.filled:
+            raise FaultFoundError(FaultKind.OVERWRITE, role, f"{slot.ring} is filled without waiting for its slot")
         if content.readers or content.landing:
             who = ", ".join(sorted(content.readers)) or "the copy"
             message = f"{slot.ring}[{at}] is filled again before {who} is done with it"

@@ -1,0 +1,208 @@
+"""Role programs against their schedules: what is issued where and in which order, and what the rings are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from core.export.roles.build import build_roles, function_of
+from core.export.roles.faults import Issued
+from core.export.roles.model import For, Issue, MmaWait, Pipeline, Register, RingKind, RoleProgram, TurnPass, TurnWait
+from core.export.roles.places import LoopPlan, ScheduledLoop
+from core.export.roles.simulate import simulate
+from core.export.roles.walk import walk
+from core.ir.source import load_module
+from core.ir.vocabulary import MATRIX_OPS
+from core.schedule.liveness import live_ranges
+from tests.core.export.roles.programs import CORPUS, edited, pipeline, sample, sample_loop, solved, solved_loops
+
+SAMPLES = [("attention_forward_hopper", "main"), ("gemm_hopper", "main"), ("attention_backward_hopper", "main")]
+QUICK = [
+    "gemm_devdesc_sm90_m128n128k64-f16_v39_pre",
+    "gemm_fp8_sm90_m128n128k128-f8_v39_pre",
+    "gemm_persistent_sm90_m128n128k64-f16_v39_pre",
+    "gemm_ptr_masked_sm90_m128n64k64-bf16_v39_pre",
+    "gemm_ptr_sm90_m64n64k32-f32_v39_pre",
+    "gemm_splitk_sm90_m64n128k64-f16_v39_pre",
+    "gemm_swiglu_sm90_m128n128k64-bf16_v39_pre",
+    "gemm_tma_nt_sm90_m128n128k64-f16_v39_pre",
+    "gemm_w8_sm90_m64n128k64-bf16_v39_pre",
+    "gemm_w8_sm90_m64n128k64-f16-asm_v39_pre",
+    "matvec_sm90_m16n256-f16_v39_pre",
+    "softmax_rows_sm90_m4n512-f16_v39_pre",
+    "two_gemms_sm90_m64k64-f16_v39_pre",
+]
+SLOW = [
+    "fa_bwd_fused_ptr_sm90_d64m64n128-f16_v39_pre",
+    "fa_fwd_ptr_sm90_d128m64n64-bf16-causal_v39_pre",
+    "fa_fwd_sm90_d128m128n128-f16-full_v39_pre",
+    "fa_fwd_sm90_d64m128n64-f16-causal-loc_v39_pre",
+    "gemm_bias_gelu_sm90_m128n128k64-f16-erf_v39_pre",
+    "layer_norm_sm90_n1024-bf16_v36_pre",
+    "linear_attn_sm90_c64k64v64-bf16_v39_pre",
+]
+UNSCHEDULED = [
+    "axpby_sm90_n1024-f32_v39_pre",
+    "fa_bwd_dq_sm90_d64m128n128-bf16-causal_v39_pre",
+    "fa_bwd_fused_sm90_d128m64n128-f16_v39_pre",
+    "gemm_persistent_sm90_m128n128k64-f16-flat_v39_pre",
+    "gemm_skip_sm90_m64n64k32-f16_v39_pre",
+]
+
+
+def assert_faultless(program: RoleProgram, trips: int = 6) -> None:
+    """No fault for any trip count up to `trips`, in several orders of the run."""
+    for count in range(trips + 1):
+        for seed in range(4):
+            assert simulate(program, count, seed).faults == ()
+
+
+def assert_as_scheduled(loop: ScheduledLoop, issued: list[Issued], trips: int) -> None:
+    """Each op runs once in every iteration, on the group that the schedule names, and each group in the schedule's
+    order of start cycles over all iterations."""
+    plan = LoopPlan(loop.tiles.module, loop.tiles.loop, loop)
+    places = {place.op: place for place in plan.places.values()}
+    times: dict[str, list[int]] = {}
+    count: Counter[tuple[str, int]] = Counter()
+    seen: set[tuple[object, int]] = set()
+    for issue in issued:
+        if issue.op is None or issue.operation not in plan.places:
+            continue
+        assert (issue.operation, issue.iteration) not in seen
+        seen.add((issue.operation, issue.iteration))
+        place = places[issue.op]
+        assert issue.role == place.role
+        times.setdefault(issue.role, []).append(place.start + issue.iteration * plan.ii)
+        count[issue.op, issue.iteration] += 1
+    for starts in times.values():
+        assert starts == sorted(starts)
+    assert set(count) == {(op, iteration) for op in places for iteration in range(trips)}
+
+
+@pytest.mark.parametrize(("folder", "name"), SAMPLES)
+def test_a_sample_runs_without_fault_and_as_scheduled(folder: str, name: str) -> None:
+    program, loop = sample(folder, name), sample_loop(folder, name)
+    assert_faultless(program)
+    for trips in (1, 2, 5):
+        assert_as_scheduled(loop, list(simulate(program, trips, 3).issued), trips)
+
+
+@pytest.mark.parametrize("stem", QUICK)
+def test_a_kernel_of_the_corpus_runs_without_fault_and_as_scheduled(stem: str) -> None:
+    loops = solved_loops(stem)
+    assert loops
+    assert_faultless(solved(stem))
+    issued = simulate(solved(stem), {loop.tiles.loop.index: 4 for loop in loops}, 1).issued
+    for loop in loops:
+        there = solved(stem).module.loops[loop.tiles.loop.index].operation
+        back = dict(zip(there.walk(), loop.tiles.loop.operation.walk(), strict=True))
+        mine = [replace(one, operation=back[one.operation]) for one in issued if one.operation in back]
+        assert_as_scheduled(loop, mine, 4)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stem", SLOW)
+def test_a_kernel_that_is_solved_slowly_runs_without_fault(stem: str) -> None:
+    assert solved_loops(stem)
+    assert_faultless(solved(stem))
+
+
+@pytest.mark.parametrize("stem", UNSCHEDULED)
+def test_a_kernel_without_schedules_runs_in_the_order_of_the_text(stem: str) -> None:
+    module = load_module(CORPUS / f"{stem}.ttgir")
+    function = function_of(module)
+    assert function is not None
+    program = build_roles(module, function)
+    assert len(program.roles) == 1
+    assert_faultless(program, 3)
+
+
+@pytest.mark.parametrize(("folder", "name"), SAMPLES)
+def test_rings_have_the_depths_and_bytes_of_the_schedule(folder: str, name: str) -> None:
+    program, loop = sample(folder, name), sample_loop(folder, name)
+    live = live_ranges(loop.graph, loop.schedule)
+    plan = LoopPlan(loop.tiles.module, loop.tiles.loop, loop)
+    inside = [ring for ring in program.rings.values() if ring.why.startswith(("the result of", *plan.graph.ops))]
+    expected = Counter((ring.depth, ring.amount) for ring in (*live.rings.values(), *live.hand_offs.values()))
+    assert Counter((ring.depth, ring.slot_bytes) for ring in inside) == expected
+    outside = [ring for ring in program.rings.values() if ring not in inside]
+    assert all(ring.depth == 1 for ring in outside)
+    assert sum(ring.slot_bytes for ring in outside) == loop.tiles.kept_bytes
+
+
+def test_the_turns_make_the_windows_of_the_schedule() -> None:
+    """Whatever the roles' speeds, matrix ops are issued in the order in which the schedule has them."""
+    program, loop = sample("attention_forward_hopper"), sample_loop("attention_forward_hopper")
+    ii, places = loop.schedule.ii, loop.schedule.ops
+    for trips in (1, 2, 5):
+        expected = sorted(
+            (places[op].start + i * ii, op, i) for op in places if op.startswith("warp_group_dot") for i in range(trips)
+        )
+        for seed in range(10):
+            issued = simulate(program, trips, seed).issued
+            found = [(one.op, one.iteration) for one in issued if one.operation.name in MATRIX_OPS]
+            assert found == [(op, i) for _, op, i in expected]
+
+
+def test_without_turns_the_order_is_a_matter_of_luck() -> None:
+    """The test above can fail: without the turns some run has another order."""
+    program = sample("attention_forward_hopper")
+    for role in ("compute.0", "compute.1"):
+        program = edited(program, role, lambda part: [one for one in part if not isinstance(one, TurnPass | TurnWait)])
+    roles = tuple(
+        replace(role, statements=tuple(one for one in role.statements if not isinstance(one, TurnPass)))
+        for role in program.roles
+    )
+    program = replace(program, roles=roles, turns={})
+    orders: set[tuple[tuple[str | None, int], ...]] = set()
+    for seed in range(10):
+        issued = simulate(program, 3, seed).issued
+        orders.add(tuple((one.op, one.iteration) for one in issued if one.operation.name in MATRIX_OPS))
+    assert len(orders) > 1
+
+
+def test_the_steady_state_of_a_matrix_product_keeps_one_group_under_way() -> None:
+    """It waits for the one before, not for its own: the tensor core never runs dry."""
+    steady = pipeline(sample("gemm_hopper"), "compute.0").steady
+    assert [one.pending for one in steady if isinstance(one, MmaWait)] == [1]
+
+
+def test_the_inner_loop_of_a_persistent_kernel_is_pipelined_on_every_role() -> None:
+    program = solved("gemm_persistent_sm90_m128n128k64-f16_v39_pre")
+    for role in program.roles:
+        outer = [one for one in role.statements if isinstance(one, For)]
+        assert len(outer) == 1
+        assert sum(isinstance(one, Pipeline) for one in outer[0].body) == 1
+    for tiles in range(4):
+        for trips in range(4):
+            inner = solved_loops("gemm_persistent_sm90_m128n128k64-f16_v39_pre")[0].tiles.loop.index
+            counts = {0: tiles, 1: tiles, inner: trips}
+            assert simulate(program, counts, 5).faults == ()
+
+
+@pytest.mark.parametrize("folder", [folder for folder, _ in SAMPLES])
+def test_every_name_is_written_once_or_declared(folder: str) -> None:
+    """Names that are not storages are local: one definition each."""
+    for role in sample(folder).roles:
+        declared = {storage.name for storage in role.storages}
+        assert len(declared) == len(role.storages)
+        local = [
+            target.name
+            for one in walk(role.statements)
+            if isinstance(one, Issue)
+            for target in one.writes
+            if isinstance(target, Register) and target.name not in declared
+        ]
+        assert len(local) == len(set(local))
+
+
+def test_barrier_counts_follow_from_the_roles() -> None:
+    program = sample("attention_backward_hopper")
+    warps = {role.name: role.warps for role in program.roles}
+    for ring in program.rings.values():
+        assert ring.free_count == sum(warps[name] for name in ring.consumers)
+        assert ring.full_count == (1 if ring.kind is RingKind.TMA else warps[ring.producer])
+    threads = sum(128 * -(-role.warps // 4) for role in program.roles)
+    assert program.threads == threads
