@@ -77,10 +77,15 @@ def _solve_document(options: SolveOptions) -> dict[str, Any]:
         "model": options.model.value if options.model is not default.model else None,
         "objective": [level.value for level in options.objective] if options.objective != default.objective else None,
         "max_ii": options.max_ii,
-        "limit_s": options.limit_s if options.limit_s != default.limit_s else None,
+        "limit_s": _plain(options.limit_s) if options.limit_s != default.limit_s else None,
         "seed": options.seed if options.seed != default.seed else None,
     }
     return _without_none(document)
+
+
+def _plain(number: float) -> float | int:
+    """60 rather than 60.0, as people write it."""
+    return int(number) if number == int(number) else number
 
 
 def _entry_document(entry: ScheduleEntry, folder: Path) -> str | dict[str, Any]:
