@@ -54,6 +54,58 @@ def leave_work_behind(project: Path, root: Path) -> None:
         process.wait()
 
 
+_EDIT_ON = """
+import sys, time
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from twill_gui.document import editing
+from twill_gui.main_window import MainWindow
+from twill_gui.settings import Settings
+from twill_gui.theme import Appearance, Theme
+
+app = QApplication([])
+window = MainWindow(Appearance(app, Theme.LIGHT), Settings(Path(sys.argv[2]).parent / "w.ini"), Path(sys.argv[2]))
+window.show()
+assert window.files.open(Path(sys.argv[1]))
+
+def edit():
+    editing.nudge_ops(window.document, {"b"}, 1)
+    print(time.time(), window.document.schedule.ops["b"].start, flush=True)
+
+timer = QTimer(interval=40)
+timer.timeout.connect(edit)
+timer.start()
+app.exec()
+"""
+
+
+def test_a_kill_in_the_middle_of_editing_loses_ten_seconds_at_most(tmp_path: Path) -> None:
+    """A real window with the interval it has, edited 25 times a second, killed at once while it goes on."""
+    project, root, log = write_project(tmp_path / "p"), tmp_path / "recovery", tmp_path / "log"
+    with log.open("w") as written:
+        process = subprocess.Popen([sys.executable, "-c", _EDIT_ON, str(project), str(root)], stdout=written)
+    try:
+        deadline = time.monotonic() + 60
+        while not log.read_text():
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+        time.sleep(14)  # long enough that one early copy is not enough
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        killed = time.time()
+        process.wait()
+    edits = [line.split() for line in log.read_text().splitlines() if line.count(" ") == 1 and line.split()[1]]
+    made = {int(start): float(moment) for moment, start in edits}
+    assert len(made) > 20
+    [leftover] = find_leftovers(root)
+    schedule = leftover.state().variant.schedule
+    assert schedule is not None
+    kept = schedule.ops["b"].start
+    assert killed - made[kept] <= 10
+    assert kept > SCHEDULE.ops["b"].start
+
+
 def click_in_message(bot: QtBot, window: MainWindow, label: str) -> None:
     [button] = [b for b in window.messages.findChildren(QPushButton) if b.text() == label and b.isVisible()]
     bot.mouseClick(button, Qt.MouseButton.LeftButton)
