@@ -11,7 +11,9 @@ from tempfile import TemporaryDirectory
 from core.commands.answers import Answer, ExitCode, MissingToolError, UsageError, answer_each, writing
 from core.commands.inputs import open_schedule
 from core.diagnostics import Diagnostic
+from core.export.cuda.folder import export_schedules
 from core.export.exported import TextFormat, exported_text
+from core.export.roles.places import ScheduledLoop
 from core.files import write_atomically
 from core.graph.write import dump_graph
 from core.project.opened import OpenProject
@@ -30,6 +32,8 @@ def run(arguments: argparse.Namespace) -> ExitCode:
 def _export(name: str, arguments: argparse.Namespace) -> Answer:
     opened, schedule = open_schedule(name, arguments)
     path = Path(arguments.output)
+    if arguments.format == "cuda":
+        return _cuda(opened, schedule, path)
     if arguments.format in _PICTURES:
         content, warnings = _picture(opened, schedule, arguments.format), ()
     else:
@@ -38,6 +42,20 @@ def _export(name: str, arguments: argparse.Namespace) -> Answer:
         write_atomically(path, content)
     document = {"files": [path.as_posix()], "warnings": [w.as_json() for w in warnings], "holes": []}
     return Answer(document, f"written: {path.as_posix()}", diagnostics=(*opened.diagnostics, *warnings))
+
+
+def _cuda(opened: OpenProject, schedule: Schedule, folder: Path) -> Answer:
+    """A folder with the kernel, its runtime and a description; nvcc compiles it."""
+    if opened.tiles is None:
+        raise UsageError("--format cuda needs a project with TTGIR text; this one is a graph")
+    loop = ScheduledLoop(opened.tiles, opened.graph, schedule, opened.fusion)
+    with writing(folder):
+        exported = export_schedules(opened.tiles.module, [loop], folder)
+    files = [(folder / name).as_posix() for name in exported.names]
+    holes = [hole.as_json() for hole in exported.file.holes]
+    text = f"written: {folder.as_posix()}, {len(holes)} holes, {exported.file.shared_bytes} bytes of shared memory"
+    document = {"files": files, "warnings": [], "holes": holes}
+    return Answer(document, text, diagnostics=opened.diagnostics)
 
 
 def _text(opened: OpenProject, schedule: Schedule, wanted: TextFormat) -> tuple[str, tuple[Diagnostic, ...]]:

@@ -53,7 +53,7 @@ def run_file(path: Path, folder: Path, *, nvcc: bool, mock: bool) -> Row:
     module = load_module(path)
     name = function_of(path.name)
     try:
-        exported = export_straight(module, name, folder)
+        exported = export_straight(module, name, folder).file
     except InputError as problem:
         row.export = f"refused: {problem.diagnostics[0].message}"
         return row

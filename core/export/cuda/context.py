@@ -13,8 +13,8 @@ from core.export.cuda.text import KernelText, Lines
 from core.ir.model import Operation, Value
 from core.ir.types import TensorType
 
-Vectors = Callable[[Operation], int]
-"""How many neighbouring elements one instruction of an access by pointers may take: contiguous, aligned, one mask."""
+Vectors = Callable[[Operation, Layout], int]
+"""How many neighbouring elements one instruction of an access by pointers may take, with pointers of that layout."""
 
 
 @dataclass(slots=True)

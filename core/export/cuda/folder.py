@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from core.diagnostics import error
 from core.export.cuda.kernel import KernelFile, kernel_file
-from core.export.roles.build import build_roles
+from core.export.roles.build import build_roles, function_of
 from core.export.roles.model import RoleProgram
+from core.export.roles.places import ScheduledLoop
 from core.files import write_atomically
 from core.ir.model import Module, Operation
 from core.resources import data_folder
@@ -16,21 +19,40 @@ from core.resources import data_folder
 _RUNTIME = ("twill.cuh", "driver.hpp", "twill")
 
 
-def export_program(program: RoleProgram, folder: Path) -> KernelFile:
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written: the kernel, and the names of all files in the folder."""
+
+    file: KernelFile
+    names: tuple[str, ...]
+
+
+def export_program(program: RoleProgram, folder: Path) -> Exported:
     """Writes a role program to a folder. Raises InputError, OSError."""
     file = kernel_file(program)
-    write_atomically(folder / "kernel.cu", file.source)
-    write_atomically(folder / "wgmma.inc", file.wgmma)
-    write_atomically(folder / "export.json", json.dumps(file.description, indent=1, default=str) + "\n")
+    contents: dict[str, str | bytes] = {
+        "kernel.cu": file.source,
+        "wgmma.inc": file.wgmma,
+        "export.json": json.dumps(file.description, indent=1) + "\n",
+    }
     source = data_folder("resources") / "cuda"
     for name in _RUNTIME:
-        for path in (source / name).rglob("*") if (source / name).is_dir() else (source / name,):
-            if path.is_file():
-                write_atomically(folder / path.relative_to(source), path.read_bytes())
-    return file
+        paths = sorted((source / name).rglob("*")) if (source / name).is_dir() else [source / name]
+        contents |= {path.relative_to(source).as_posix(): path.read_bytes() for path in paths if path.is_file()}
+    for name, content in contents.items():
+        write_atomically(folder / name, content)
+    return Exported(file, tuple(contents))
 
 
-def export_straight(module: Module, function: str, folder: Path) -> KernelFile:
+def export_schedules(module: Module, loops: Sequence[ScheduledLoop], folder: Path) -> Exported:
+    """Writes the function that holds the scheduled loops. Raises InputError, OSError."""
+    function = function_of(module, loops)
+    if function is None:
+        raise error("not-exported", "the loops are in no function or in several", file=module.file)
+    return export_program(build_roles(module, function, loops), folder)
+
+
+def export_straight(module: Module, function: str, folder: Path) -> Exported:
     """Writes a function in program order. Raises InputError, OSError."""
     return export_program(build_roles(module, function_named(module, function)), folder)
 

@@ -22,7 +22,7 @@ def _load(context: Context) -> None:
         return
     target = context.target()
     pointers = context.role.converted(context.tile(0), target.layout)
-    vector = context.role.vectors(context.operation)
+    vector = context.role.vectors(context.operation, target.layout)
     if count == 1:
         context.line(f"tw::load<{vector}>({target.text}, {pointers.text});")
         return
@@ -48,7 +48,9 @@ def _store(context: Context) -> None:
     layout = pointers.layout
     values = context.role.converted(context.tile(1), layout)
     mask = f", {context.role.converted(context.tile(2), layout).text}" if masked else ""
-    context.line(f"tw::store<{context.role.vectors(context.operation)}>(g, {pointers.text}, {values.text}{mask});")
+    context.line(
+        f"tw::store<{context.role.vectors(context.operation, layout)}>(g, {pointers.text}, {values.text}{mask});"
+    )
 
 
 def _atomic(context: Context) -> None:

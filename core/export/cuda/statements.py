@@ -361,7 +361,7 @@ class RoleWriter:
 
     def _fill_by_pointers(self, issue: Issue, operands: Sequence[Held | None], view: View) -> None:
         pointers, *masks = [held for held in operands if isinstance(held, Tile)]
-        vector = self.text.vectors(issue.operation)
+        vector = self.text.vectors(issue.operation, pointers.layout)
         mask = f", {self.text.converted(masks[0], pointers.layout).text}" if masks else ""
         self.text.lines.add(f"tw::cp_async<{vector}>(g, {view.text}, {pointers.text}{mask});")
 
