@@ -56,7 +56,19 @@ class Budget:
         return self.work <= 0 or self.seconds_left() <= 0
 
 
-def run(cp: cp_model.CpModel, seed: int, work: float, budget: Budget) -> Run:
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How CP-SAT searches. `presolve`: which costs more than it saves where little is left to be decided. `bound_first`:
+    raises the bound of the objective until a solution meets it, for objectives that come to little."""
+
+    presolve: bool = True
+    bound_first: bool = False
+
+
+USUAL = Way()
+
+
+def run(cp: cp_model.CpModel, seed: int, work: float, budget: Budget, way: Way = USUAL) -> Run:
     """Solves within `work` units of deterministic time and the budget, which it charges.
 
     Raises KeyboardInterrupt as it comes, once the search is over.
@@ -71,6 +83,8 @@ def run(cp: cp_model.CpModel, seed: int, work: float, budget: Budget) -> Run:
     # The model has its own cuts; the linear relaxation and probing cost more than they save.
     solver.parameters.linearization_level = 0
     solver.parameters.cp_model_probing_level = 0
+    solver.parameters.cp_model_presolve = way.presolve
+    solver.parameters.optimize_with_lb_tree_search = way.bound_first
     solver.parameters.max_deterministic_time = min(work, budget.work)
     solver.parameters.max_time_in_seconds = budget.seconds_left()
     solver.parameters.catch_sigint_signal = False
