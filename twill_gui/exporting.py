@@ -1,39 +1,88 @@
-"""The shown schedule as a file for other tools."""
+"""The shown schedule for other tools: what it would look like, what the format cannot hold, and the file."""
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
 
 from core.diagnostics import Severity
-from core.export.bundle import bundle
-from core.export.trace import chrome_trace
-from core.export.ttgir import annotated_ttgir, annotation_warnings
+from core.export.exported import TextFormat, exported_text
 from core.files import write_atomically
-from core.schedule.expansion import shown_iterations
-from core.schedule.metrics import stages
+from twill_gui.command_lines import export_command
+from twill_gui.dialogs.export import ExportDialog
 from twill_gui.document.document import Document
-from twill_gui.document.state import Variant
+from twill_gui.document.state import ProjectState
+from twill_gui.image_export import PictureFormat, picture_bytes
+from twill_gui.schedule_picture import SchedulePicture
+from twill_gui.views.gantt import GanttMode
 from twill_gui.views.message_bar import Message
 
-_STEADY_TRIPS = 4  # of a trace, beyond those that fill the pipeline
 _TOPIC = "export"
 
 
-class Format(Enum):
-    """What can be exported: file filter and suffix."""
+class ExportFormat(Enum):
+    """What can be exported: the text or picture format, what it is called, what it is for, and the file's suffix."""
 
-    TTGIR = ("Annotated TTGIR (*.ttgir)", ".ttgir")
-    TRACE = ("Trace for Perfetto (*.json)", ".trace.json")
-    JSON = ("Graph, schedule and verdict (*.json)", ".json")
+    TTGIR = (TextFormat.TTGIR, "Annotated TTGIR", "the input's text with the schedule in its attributes", ".ttgir")
+    TRACE = (TextFormat.TRACE, "Trace", "for Perfetto and chrome://tracing", ".trace.json")
+    JSON = (TextFormat.JSON, "JSON", "graph, schedule, verdict and live ranges, for scripts", ".json")
+    SVG = (PictureFormat.SVG, "SVG picture", "chart, registers and memory as shapes", ".svg")
+    PDF = (PictureFormat.PDF, "PDF picture", "the same for a paper or report", ".pdf")
+    PNG = (PictureFormat.PNG, "PNG picture", "the same as pixels, two for each of the screen's", ".png")
+
+    @property
+    def writer(self) -> TextFormat | PictureFormat:
+        """Who writes it."""
+        return self.value[0]
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+        return self.value[1]
+
+    @property
+    def purpose(self) -> str:
+        """What it is for."""
+        return self.value[2]
+
+    @property
+    def suffix(self) -> str:
+        """How the names of its files end."""
+        return self.value[3]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A file's content, a text or a picture, and what the format could not hold."""
+
+    content: str | bytes
+    warnings: tuple[str, ...] = ()
+
+
+def exported(state: ProjectState, wanted: ExportFormat, *, unrolled: bool = False) -> Exported:
+    """The shown schedule in a format. Raises ValueError if there is none, or no text to annotate."""
+    opened, schedule = state.variant.opened, state.variant.schedule
+    if schedule is None:
+        raise ValueError("there is no schedule to export")
+    if isinstance(wanted.writer, TextFormat):
+        text, warnings = exported_text(wanted.writer, opened.graph, schedule, opened.tiles, opened.fusion)
+        return Exported(text, tuple(warning.format() for warning in warnings))
+    mode = GanttMode.UNROLLED if unrolled else GanttMode.FOLDED
+    view = SchedulePicture(opened.graph, schedule, mode)
+    try:
+        return Exported(picture_bytes(view, wanted.writer))
+    finally:
+        view.close()
+        view.deleteLater()
 
 
 class Exporting(QObject):
-    """Asks where to, writes, and says what the format could not hold."""
+    """Opens the dialog, writes what it asks for, and says where it is."""
 
     message = Signal(object)  # Message
 
@@ -42,40 +91,73 @@ class Exporting(QObject):
         self._document = document
         self._window = window
 
-    def export(self, wanted: Format) -> None:
-        """Exports the shown schedule, if there is one."""
+    def open_dialog(self) -> None:
+        """Shows what can be exported, if there is a schedule."""
         state = self._document.state
         if state is None or state.variant.schedule is None:
             return
-        variant = state.variant
-        if wanted is Format.TTGIR and variant.opened.tiles is None:
-            text = "This project is a graph: there is no TTGIR text to annotate."
-            self.message.emit(Message(_TOPIC, Severity.WARNING, text))
-            return
-        filter_, suffix = wanted.value
-        base = state.project.file or state.project.input.path
-        suggested = base.with_name(f"{state.project.input.path.stem}.{state.active}{suffix}")
-        name, _ = QFileDialog.getSaveFileName(self._window, "Export", str(suggested), filter_)
-        if not name:
-            return
-        text, warnings = _content(variant, wanted)
+        dialog = ExportDialog(_choices(), self._suggested(state), self._window)
+        dialog.preview_requested.connect(lambda: self._preview(dialog, state))
+        dialog.write_requested.connect(lambda: self._write(dialog, state))
+        dialog.command_requested.connect(lambda: self._copy_command(dialog, state))
+        dialog.copy_requested.connect(lambda: self._copy(dialog, state))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+        dialog.choose(0)
+
+    def _preview(self, dialog: ExportDialog, state: ProjectState) -> None:
+        found = self._exported(dialog, state, for_preview=True)
+        if found is not None:
+            dialog.show_preview(found.content, found.warnings)
+
+    def _exported(self, dialog: ExportDialog, state: ProjectState, *, for_preview: bool = False) -> Exported | None:
+        wanted = tuple(ExportFormat)[dialog.chosen]
+        if for_preview and isinstance(wanted.writer, PictureFormat):
+            wanted = ExportFormat.PNG  # the same picture
         try:
-            write_atomically(Path(name), text)
-        except OSError as fault:
-            self.message.emit(Message(_TOPIC, Severity.ERROR, f"Cannot write {name}: {fault.strerror or fault}"))
+            return exported(state, wanted, unrolled=dialog.unrolled)
+        except ValueError as fault:
+            dialog.show_fault(f"{str(fault)[:1].upper()}{str(fault)[1:]}.")
+            return None
+
+    def _write(self, dialog: ExportDialog, state: ProjectState) -> None:
+        found = self._exported(dialog, state)
+        if found is None:
             return
-        severity = Severity.WARNING if warnings else Severity.NOTE
-        self.message.emit(Message(_TOPIC, severity, "\n".join([f"Written: {name}", *warnings])))
+        file = dialog.file
+        try:
+            write_atomically(file, found.content)
+        except OSError as fault:
+            dialog.show_fault(f"Cannot write {file}: {fault.strerror or fault}")
+            return
+        dialog.accept()
+        severity = Severity.WARNING if found.warnings else Severity.NOTE
+        self.message.emit(Message(_TOPIC, severity, "\n".join([f"Written: {file}", *found.warnings])))
+
+    def _copy(self, dialog: ExportDialog, state: ProjectState) -> None:
+        found = self._exported(dialog, state, for_preview=True)
+        if found is None:
+            return
+        clipboard = QGuiApplication.clipboard()
+        if isinstance(found.content, str):
+            clipboard.setText(found.content)
+        else:
+            clipboard.setImage(dialog.picture)
+        dialog.say("Copied.")
+
+    def _copy_command(self, dialog: ExportDialog, state: ProjectState) -> None:
+        wanted = tuple(ExportFormat)[dialog.chosen]
+        QGuiApplication.clipboard().setText(export_command(state, wanted.writer.value, dialog.file))
+        dialog.say("Copied: the command that writes this file." + _only_saved(self._document))
+
+    def _suggested(self, state: ProjectState) -> Path:
+        base = state.project.file or state.project.input.path
+        return base.with_name(f"{state.project.input.path.stem}.{state.active}")
 
 
-def _content(variant: Variant, wanted: Format) -> tuple[str, list[str]]:
-    opened, schedule = variant.opened, variant.schedule
-    if schedule is None:
-        raise ValueError("there is no schedule to export")
-    if wanted is Format.TTGIR and opened.tiles is not None:
-        warnings = [warning.format() for warning in annotation_warnings(opened.tiles)]
-        return annotated_ttgir(opened.tiles, schedule, opened.fusion), warnings
-    if wanted is Format.TRACE:
-        trace = chrome_trace(opened.graph, schedule, shown_iterations(schedule, stages(schedule) + _STEADY_TRIPS))
-        return json.dumps(trace, ensure_ascii=False) + "\n", []
-    return json.dumps(bundle(opened.graph, schedule), ensure_ascii=False, indent=1) + "\n", []
+def _choices() -> list[tuple[str, str, str, bool]]:
+    return [(one.title, one.purpose, one.suffix, isinstance(one.writer, PictureFormat)) for one in ExportFormat]
+
+
+def _only_saved(document: Document) -> str:
+    return " It reads the files on disk: save your changes first." if document.modified else ""

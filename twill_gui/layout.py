@@ -60,6 +60,11 @@ class DockLayout:
         """All docks."""
         return tuple(self._docks.values())
 
+    @property
+    def views(self) -> Mapping[str, QWidget]:
+        """What is in the docks, by their titles."""
+        return {title: dock.widget() for title, dock in self._docks.items()}
+
     def set_shown(self, shown: bool) -> None:
         """Hides the docks, or brings them back as they were."""
         if shown and self._hidden_state is not None:

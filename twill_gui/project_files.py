@@ -20,6 +20,7 @@ from twill_gui.settings import Settings
 from twill_gui.views.message_bar import Message
 
 _OPEN_FILTER = "Projects, TTGIR and graphs (*.yaml *.yml *.json *.ttgir *.mlir *.txt);;All files (*)"
+_INPUT_FILTER = "TTGIR and graphs (*.ttgir *.mlir *.txt *.yaml *.yml *.json);;All files (*)"
 _SAVE_FILTER = "Projects (*.yaml *.yml)"
 
 
@@ -46,6 +47,13 @@ class ProjectFiles(QObject):
         state = self._document.state
         variant = self._saved.variants.get(state.active) if self._saved and state else None
         return variant.schedule if variant else None
+
+    def choose_input(self) -> None:
+        """Asks for a TTGIR or graph file and begins a project with it."""
+        folder = self._present_folder()
+        name, _ = QFileDialog.getOpenFileName(self._window, "New project from", str(folder), _INPUT_FILTER)
+        if name:
+            self.open(Path(name))
 
     def choose(self) -> None:
         """Asks for a file and opens it."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from PySide6.QtGui import QGuiApplication
+
+from twill_gui.command_lines import check_command, solve_command
 from twill_gui.dialogs.about import show_about
 from twill_gui.dialogs.keys import KeysDialog
 from twill_gui.document import editing, settings
-from twill_gui.exporting import Format
+from twill_gui.document.state import ProjectState
 from twill_gui.finding import open_find, open_palette
 from twill_gui.views.gantt import GanttMode, group_lanes
 
@@ -25,12 +28,13 @@ def slots(window: MainWindow) -> dict[str, Callable[[], object]]:
         return lambda: editing.nudge_ops(document, document.selection, cycles)
 
     return {
+        "new": window.files.choose_input,
         "open": window.files.choose,
         "save": window.files.save,
         "save_as": window.files.save_as,
-        "export_ttgir": lambda: window.exporting.export(Format.TTGIR),
-        "export_trace": lambda: window.exporting.export(Format.TRACE),
-        "export_json": lambda: window.exporting.export(Format.JSON),
+        "export": window.exporting.open_dialog,
+        "copy_picture": lambda: window.pictures.copy(window.pictures.current),
+        "save_picture": lambda: window.pictures.save(window.pictures.current),
         "close": window.files.close,
         "quit": window.close,
         "undo": stack.undo,
@@ -59,6 +63,8 @@ def slots(window: MainWindow) -> dict[str, Callable[[], object]]:
         "all_dependences": lambda: _toggle_arrows(window),
         "solve": window.solving.solve,
         "cancel": window.solving.cancel,
+        "copy_solve": lambda: _copy_command(window, solve_command),
+        "copy_check": lambda: _copy_command(window, check_command),
         "why_not_ii": window.explaining.ask_smaller_ii,
         "explain_op": lambda: window.explaining.ask_about(min(document.selection)),
         "keep_copy": lambda: settings.keep_copy(document),
@@ -68,6 +74,15 @@ def slots(window: MainWindow) -> dict[str, Callable[[], object]]:
         "keys": lambda: KeysDialog(window).open(),
         "about": lambda: show_about(window),
     }
+
+
+def _copy_command(window: MainWindow, command: Callable[[ProjectState], str]) -> None:
+    state = window.document.state
+    if state is None:
+        return
+    QGuiApplication.clipboard().setText(command(state))
+    reads = " It reads the files on disk: save your changes first." if window.document.modified else ""
+    window.status.showMessage(f"Copied.{reads}")
 
 
 def _move_to_neighbour(window: MainWindow, step: int) -> None:

@@ -10,8 +10,10 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from core.diagnostics import InputError, Severity
-from core.machine.load import machine_names
+from core.machine.load import SUFFIXES, machine_names
+from core.project.schema import written_schema
 from core.schedule.read import load_schedule
+from core.yaml_source import parse_yaml, read_text
 from twill_gui.configuring import Configuring
 from twill_gui.theme import Colors
 from twill_gui.views.compare import CompareView
@@ -51,6 +53,19 @@ class ToolDocks(QObject):
         """The views by the titles of their docks."""
         return {"Settings": self.settings, "Machine": self.machine, "Compare": self.compare}
 
+    def take(self, file: Path) -> bool:
+        """Uses a file that belongs to the open project: a machine for it, or a schedule to compare with. False for
+        any other file, and while nothing is open."""
+        schema = _schema(file) if self._window.document.state is not None else ""
+        if schema.startswith("twill.machine/"):
+            self.configuring.choose_machine(file)
+            self._window.dock_layout.bring_forward("Machine")
+            return True
+        if schema.startswith("twill.schedule/"):
+            self._compare_with(file)
+            return True
+        return False
+
     def set_colors(self, colors: Colors) -> None:
         """Colours them for the theme in use."""
         for view in (self.settings, self.machine):
@@ -62,14 +77,28 @@ class ToolDocks(QObject):
 
     def _choose_other(self) -> None:
         """Asks for a schedule file to compare with."""
+        name, _ = QFileDialog.getOpenFileName(self._window, "Compare with", str(Path.cwd()), _SCHEDULE_FILTER)
+        if name:
+            self._compare_with(Path(name))
+
+    def _compare_with(self, file: Path) -> None:
         graph = self._window.document.graph
         if graph is None:
             return
-        name, _ = QFileDialog.getOpenFileName(self._window, "Compare with", str(Path.cwd()), _SCHEDULE_FILTER)
-        if not name:
-            return
         try:
-            self.compare.compare_with_file(Path(name).name, load_schedule(Path(name), graph))
+            self.compare.compare_with_file(file.name, load_schedule(file, graph))
         except InputError as fault:
-            text = f"Cannot compare with {Path(name).name}: {fault.diagnostics[0].format()}"
+            text = f"Cannot compare with {file.name}: {fault.diagnostics[0].format()}"
             self.message.emit(Message("compare", Severity.ERROR, text))
+            return
+        self._window.dock_layout.bring_forward("Compare")
+
+
+def _schema(file: Path) -> str:
+    """What a YAML file says it is; "" for anything else."""
+    if file.suffix not in SUFFIXES:
+        return ""
+    try:
+        return written_schema(parse_yaml(read_text(file), str(file))) or ""
+    except InputError:
+        return ""

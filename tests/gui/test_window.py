@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -309,14 +308,3 @@ def test_all_keys_are_listed(bot: QtBot, open_window: OpenWindow) -> None:
     assert len(dialogs) == 1 and dialogs[0].isVisible()
     bot.keyClick(dialogs[0], Qt.Key.Key_Escape)
     assert not dialogs[0].isVisible()
-
-
-def test_export_a_trace(bot: QtBot, open_window: OpenWindow, project: Path, tmp_path: Path) -> None:
-    window = open_window(project)
-    answer_file_dialog(bot, tmp_path / "out.json")
-    window.actions_by_name["export_trace"].trigger()
-    slices = [event for event in json.loads((tmp_path / "out.json").read_text())["traceEvents"] if event["ph"] == "X"]
-    assert {"a [0]", "b [0]"} <= {event["name"] for event in slices}
-    assert "out.json" in window.messages.messages[0].text
-    window.actions_by_name["export_ttgir"].trigger()
-    assert "no TTGIR text" in window.messages.messages[0].text

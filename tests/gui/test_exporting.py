@@ -1,0 +1,224 @@
+"""The export dialog, pictures of views, and command lines that do the same without the window."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
+from pytestqt.qtbot import QtBot
+from states import write_project
+
+from core.cli import main
+from core.export.ttgir import read_annotations
+from core.ir.source import load_module
+from core.schedule.read import load_schedule
+from twill_gui.command_lines import check_command, explain_command, solve_command, sweep_command
+from twill_gui.dialogs.export import ExportDialog
+from twill_gui.document import editing
+from twill_gui.image_export import PictureFormat, picture, picture_bytes
+from twill_gui.main_window import MainWindow
+
+OpenWindow = Callable[..., MainWindow]
+ROOT = Path(__file__).parents[2]
+LEFT, CONTROL, SHIFT = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+TTGIR, TRACE, JSON, SVG, PDF, PNG = range(6)
+
+
+@pytest.fixture
+def window(open_window: OpenWindow, tmp_path: Path) -> MainWindow:
+    """On a copy of the Hopper attention sample."""
+    shutil.copytree(ROOT / "projects" / "attention_forward_hopper", tmp_path / "attention")
+    return open_window(tmp_path / "attention")
+
+
+def open_dialog(bot: QtBot, window: MainWindow) -> ExportDialog:
+    """Presses the key of the dialog."""
+    bot.keyClick(window, Qt.Key.Key_E, CONTROL | SHIFT)
+    [dialog] = [one for one in window.findChildren(ExportDialog) if one.isVisible()]
+    dialog.activateWindow()
+    bot.waitUntil(dialog.isActiveWindow)
+    return dialog
+
+
+def take(bot: QtBot, dialog: ExportDialog, number: int) -> None:
+    """Clicks a format of the list."""
+    item = dialog.formats.item(number)
+    assert item is not None
+    bot.mouseClick(dialog.formats.viewport(), LEFT, pos=dialog.formats.visualItemRect(item).center())
+
+
+def write_to(bot: QtBot, dialog: ExportDialog, file: Path) -> None:
+    """Types the file's name and presses Enter."""
+    dialog.field.setFocus()
+    dialog.field.selectAll()
+    bot.keyClicks(dialog.field, str(file))
+    bot.keyClick(dialog.field, Qt.Key.Key_Return)
+
+
+def test_annotated_text_is_shown_and_reads_back(bot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    dialog = open_dialog(bot, window)
+    preview = dialog.text.toPlainText()
+    assert "twill.start" in preview and dialog.pages.currentWidget() is dialog.text
+    write_to(bot, dialog, tmp_path / "out.ttgir")
+    assert not dialog.isVisible()
+    assert (tmp_path / "out.ttgir").read_text() == preview
+    module = load_module(tmp_path / "out.ttgir")
+    [loop] = [loop for loop in module.loops if "twill.ii" in loop.operation.attributes]
+    assert window.document.schedule is not None
+    assert read_annotations(module, loop).ops == window.document.schedule.ops
+    assert "out.ttgir" in window.messages.messages[0].text
+
+
+def test_a_graph_has_no_text_to_annotate_but_a_trace(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    window = open_window(write_project(tmp_path / "p"))
+    dialog = open_dialog(bot, window)
+    assert "no TTGIR text" in dialog.note.text()
+    assert not dialog.write_button.isEnabled()
+    take(bot, dialog, TRACE)
+    assert dialog.write_button.isEnabled() and not dialog.unrolled_box.isVisible()
+    write_to(bot, dialog, tmp_path / "out.json")
+    slices = [event for event in json.loads((tmp_path / "out.json").read_text())["traceEvents"] if event["ph"] == "X"]
+    assert {"a [0]", "b [0]"} <= {event["name"] for event in slices}
+
+
+def test_pictures_are_shown_and_written(bot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    dialog = open_dialog(bot, window)
+    take(bot, dialog, SVG)
+    assert dialog.pages.currentWidget() is dialog.image
+    folded = dialog.picture
+    assert not folded.isNull()
+    bot.mouseClick(dialog.unrolled_box, LEFT, pos=QPoint(8, dialog.unrolled_box.height() // 2))
+    assert dialog.picture != folded
+    write_to(bot, dialog, tmp_path / "out.svg")
+    texts = {(element.text or "").strip() for element in ElementTree.parse(tmp_path / "out.svg").iter()}
+    assert {"compute.0", "tensor_core", "prologue", "steady state"} <= texts
+
+
+def test_a_file_that_cannot_be_written_is_told_in_the_dialog(bot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    dialog = open_dialog(bot, window)
+    take(bot, dialog, JSON)
+    (tmp_path / "file").write_text("")
+    write_to(bot, dialog, tmp_path / "file" / "out.json")
+    assert dialog.isVisible() and "Cannot write" in dialog.note.text()
+    bot.keyClick(dialog.field, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+
+
+def test_copy_and_copy_as_command_line(
+    bot: QtBot, window: MainWindow, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dialog = open_dialog(bot, window)
+    bot.mouseClick(dialog.copy_button, LEFT)
+    assert "twill.ii" in QGuiApplication.clipboard().text()
+    take(bot, dialog, JSON)
+    dialog.field.setText(str(tmp_path / "by command.json"))
+    bot.mouseClick(dialog.command_button, LEFT)
+    words = shlex.split(QGuiApplication.clipboard().text())
+    assert words[0] == "twill" and main(words[1:]) == 0
+    assert json.loads((tmp_path / "by command.json").read_text())["schedule"]["ii"] == 2048
+    take(bot, dialog, PNG)
+    bot.mouseClick(dialog.copy_button, LEFT)
+    assert not QGuiApplication.clipboard().image().isNull()
+    bot.keyClick(dialog.field, Qt.Key.Key_Escape)
+
+
+def test_command_lines_are_understood(window: MainWindow, capsys: pytest.CaptureFixture[str], bot: QtBot) -> None:
+    state = window.document.state
+    assert state is not None
+    window.actions_by_name["copy_check"].trigger()
+    text = QGuiApplication.clipboard().text()
+    assert text == check_command(state)
+    assert main(shlex.split(text)[1:]) == 0
+    assert "legal" in capsys.readouterr().out
+    for text in (solve_command(state), explain_command(state, "--ii", "2047"), sweep_command(state, ["registers=200"])):
+        words = shlex.split(text)
+        assert main([words[1], "--help"]) == 0
+        assert str(state.project.file) in words
+    window.actions_by_name["copy_solve"].trigger()
+    assert QGuiApplication.clipboard().text() == solve_command(state)
+    editing.nudge_ops(window.document, ["exp2.0"], 1)
+    window.actions_by_name["copy_check"].trigger()
+    assert "save your changes first" in window.status.currentMessage()
+
+
+def test_the_command_of_an_unsaved_project_names_machine_and_loop(open_window: OpenWindow, tmp_path: Path) -> None:
+    file = tmp_path / "a b.ttgir"
+    shutil.copyfile(ROOT / "projects" / "gemm_hopper" / "input.ttgir", file)
+    window = open_window(file)
+    state = window.document.state
+    assert state is not None
+    assert shlex.split(solve_command(state)) == ["twill", "solve", str(file), "--loop", "0"]
+
+
+def test_the_view_with_the_focus_is_copied(bot: QtBot, window: MainWindow) -> None:
+    window.gantt.setFocus()
+    bot.keyClick(window.gantt.canvas, Qt.Key.Key_C, CONTROL | SHIFT)
+    chart = QGuiApplication.clipboard().image()
+    assert chart.size() == window.gantt.size() * 2
+    window.project_view.tree.setFocus()
+    bot.keyClick(window.project_view.tree, Qt.Key.Key_C, CONTROL | SHIFT)
+    assert QGuiApplication.clipboard().image().size() == window.project_view.size() * 2
+    assert "picture of Project" in window.status.currentMessage()
+
+
+def test_every_view_is_a_picture_in_every_format(bot: QtBot, window: MainWindow) -> None:
+    for name, view in {"Chart": window.gantt, **window.dock_layout.views}.items():
+        window.dock_layout.bring_forward(name) if name != "Chart" else None
+        bot.wait(20)
+        image = picture(view)
+        assert len({image.pixel(x, y) for x in range(0, image.width(), 7) for y in range(0, image.height(), 7)}) > 1, (
+            name
+        )
+        svg = ElementTree.fromstring(picture_bytes(view, PictureFormat.SVG).decode())
+        assert svg.get("viewBox") == f"0 0 {view.width()} {view.height()}"
+        assert picture_bytes(view, PictureFormat.PDF).startswith(b"%PDF")
+
+
+def test_a_picture_has_the_sharpness_of_two_pixels(window: MainWindow) -> None:
+    """Enlarged pixels would come in pairs everywhere."""
+    image = picture(window.gantt)
+    pairs = [
+        image.pixel(x, y) == image.pixel(x + 1, y)
+        for y in range(120, image.height() // 2, 2)
+        for x in range(0, image.width() - 1, 2)
+    ]
+    assert not all(pairs)
+
+
+def test_save_picture_by_menu(bot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    def answer() -> None:
+        dialog = QApplication.activeModalWidget()
+        assert isinstance(dialog, QFileDialog)
+        field = dialog.findChild(QLineEdit, "fileNameEdit")
+        assert field is not None
+        field.clear()
+        bot.keyClicks(field, str(tmp_path / "chart"))
+        bot.keyClick(field, Qt.Key.Key_Return)
+
+    QTimer.singleShot(200, answer)
+    window.gantt.setFocus()
+    window.actions_by_name["save_picture"].trigger()
+    assert not QImage(str(tmp_path / "chart.png")).isNull()
+
+
+def test_a_dropped_machine_or_schedule_belongs_to_the_open_project(window: MainWindow, tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    shutil.copyfile(ROOT / "machines" / "h200.yaml", own)
+    assert window.tool_docks.take(own)
+    assert window.document.state is not None and window.document.state.project.machine == own
+    other = ROOT / "projects" / "attention_forward_hopper" / "schedules" / "main.yaml"
+    assert window.tool_docks.take(other)
+    assert window.document.graph is not None
+    assert window.tool_docks.compare.other == load_schedule(other, window.document.graph)
+    assert not window.tool_docks.take(ROOT / "projects" / "gemm_hopper" / "project.yaml")
+    window.document.undo_stack.setClean()
+    window.files.close()
+    assert not window.tool_docks.take(own)
