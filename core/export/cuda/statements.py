@@ -422,7 +422,9 @@ class RoleWriter:
         with lines.block("{"):
             counter, trips = self._enter_loop(statement.loop, statement.bounds)
             for count, short in enumerate(statement.short):
-                with lines.block(f"{'else ' if count else ''}if ({trips} == {count}) {{"):
+                last = count == len(statement.short) - 1
+                test = f"{trips} < {statement.least}" if last else f"{trips} == {count}"
+                with lines.block(f"{'else ' if count else ''}if ({test}) {{"):
                     self._body(short)
             with lines.block("else {" if statement.short else "{"):
                 self._body(statement.prologue)

@@ -8,12 +8,14 @@ from dataclasses import replace
 from core.diagnostics import error
 from core.export.roles.block import loader, main_role, place_roles
 from core.export.roles.demand import Demand
-from core.export.roles.model import Role, RoleProgram, Statement, Turn, TurnPass
+from core.export.roles.model import Register, Role, RoleProgram, Statement, Turn, TurnPass
+from core.export.roles.names import Names
+from core.export.roles.pipeline import PipelineWriter
 from core.export.roles.places import LoopPlan, ScheduledLoop
 from core.export.roles.rings import RingMaker
-from core.export.roles.straight import RoleWriter
+from core.export.roles.straight import RoleWriter, SharedTiles
 from core.export.roles.turns import Rotation, rotation
-from core.ir.model import Module, Operation
+from core.ir.model import Module, Operation, Value
 from core.schedule.check_registers import THREADS_PER_WARP, WARP_GROUP
 
 LAST_BARRIER = 15
@@ -36,10 +38,11 @@ def build_roles(module: Module, function: Operation, loops: Sequence[ScheduledLo
     tiles = RingMaker(module, demand, roles).tiles()
     rotations = _rotations(demand)
     turns = _turns(module, rotations, roles)
+    least = {op: _least(demand, tiles, op, rotations.get(op)) for op in plans}
     written: list[Role] = []
     for name, role in roles.items():
         plan = {op: found.plans[name] for op, found in rotations.items() if name in found.plans}
-        writer = RoleWriter(name, demand, tiles, plan)
+        writer = RoleWriter(name, demand, tiles, plan, least)
         statements: list[Statement] = [TurnPass(turn.name) for turn in turns.values() if turn.roles[-1] == name]
         statements += writer.write()
         written.append(replace(role, storages=tuple(writer.storages), statements=tuple(statements)))
@@ -66,6 +69,22 @@ def _rotations(demand: Demand) -> dict[Operation, Rotation]:
         if one is not None:
             found[op] = one
     return found
+
+
+def _least(demand: Demand, tiles: SharedTiles, op: Operation, found: Rotation | None) -> int:
+    """The least trip count for which every role of a loop has its whole prologue."""
+
+    def anything(value: Value, via: tuple[Operation, ...]) -> Register:
+        del via
+        return Register(value.name)
+
+    return max(
+        PipelineWriter(
+            loop_role, Names(), tiles.in_loops, anything, found.plans.get(role) if found is not None else None
+        ).peeled()
+        for (loop, role), loop_role in demand.loop_roles.items()
+        if loop is op
+    )
 
 
 def _turns(module: Module, rotations: Mapping[Operation, Rotation], roles: Mapping[str, Role]) -> dict[str, Turn]:

@@ -10,7 +10,6 @@ from math import lcm
 from core.export.roles.places import LoopPlan
 from core.export.roles.trees import Kept, Outer, RingTile, Tree, Trees, leaves
 from core.ir.model import Operation, Value
-from core.ir.roles import BodyRole
 from core.ir.views import is_landing
 
 _FEW_REGISTERS = 16
@@ -65,8 +64,8 @@ class LoopRole:
     `stages`: iterations that overlap, minus one. `defined`: the item that makes each kept value. `copies`: of each kept
     value; `rotated`: those small ones whose copies move on in every iteration; `unroll`: the least common multiple of
     the copies of all others. `outer`: values from before the loop that it reads. `presets`: what
-    kept values hold before the first iteration. `results`: for each wanted result of the loop the tree of the value
-    yielded. `readers`: the items that read each ring, by the operation that fills it.
+    kept values hold before the first iteration. `results`: for each wanted result of the loop the tree of what its
+    argument would be in one more iteration. `readers`: the items that read each ring, by the operation that fills it.
     """
 
     def __init__(self, plan: LoopPlan, role: str, results: Collection[int] = ()) -> None:
@@ -138,28 +137,9 @@ class LoopRole:
 
     def _want(self, index: int) -> None:
         """A result of the loop that is used behind it on this role."""
-        value = self.plan.loop.yielded[index]
-        producer = value.producer
-        body = self.plan.body
-        if producer is not None and producer in body.position:
-            role = self.plan.body_roles[producer]
-            if role in (BodyRole.VIEW, BodyRole.DUPLICATED):
-                self.trees.owned[producer] = None
-                self._preset_result(value, index)
-                self.results[index] = Kept(value, 0)
-                return
-        tree = self.trees.of(value)
-        if tree is None:
-            return
-        if isinstance(tree, Kept) and tree.distance == 0:
-            self._preset_result(value, index)
-        self.results[index] = tree
-
-    def _preset_result(self, value: Value, index: int) -> None:
-        """Without any iteration the result is the initial value."""
-        initial = self.plan.loop.initial[index]
-        if self.trees.presets.setdefault((value, -1), initial) is not initial:
-            raise self.trees.unsupported("a value that is carried with several initial values", self.plan.operation)
+        tree = self.trees.of(self.plan.loop.arguments[index])
+        if tree is not None:
+            self.results[index] = tree
 
     def _uses(self, items: Iterable[Item]) -> dict[Value, list[tuple[Item, int]]]:
         uses: dict[Value, list[tuple[Item, int]]] = {}
@@ -246,10 +226,15 @@ class LoopRole:
         (`inclusive`) is done by the step that makes the next one."""
         made = self.defined[value]
         copies = max((-index for (other, index) in self.presets if other is value), default=1)
+        for tree in self.results.values():
+            if isinstance(tree, Kept) and tree.value is value:
+                copies = max(copies, tree.distance)
         for item in self.items:
             for leaf in item.all_leaves():
                 if isinstance(leaf, Kept) and leaf.value is value:
                     span = item.stage + leaf.distance - made.stage
+                    if leaf.distance > 1:  # one iteration after another, all of them are held
+                        copies = max(copies, leaf.distance + 1)
                     copies = max(copies, span + (1 if item.order >= made.order + (not inclusive) else 0))
         return copies
 

@@ -282,13 +282,16 @@ class If:
 class Pipeline:
     """A scheduled loop on one role, for trip count n.
 
-    n < `stages` (the iterations that overlap, minus one): `short[n]` runs and nothing else. Else `prologue`; then
-    `steady` for t = stages, stages + unroll, ... as long as t + unroll <= n; then `tails[(n - stages) % unroll]`, which
-    holds the iterations left and the epilogue. In a tail all instances are counted from n or 0.
+    n < `least` (>= `stages`): `short[min(n, len(short) - 1)]` runs and nothing else; a single list may hold a `For`
+    over the same loop. Else `prologue`, which holds the first `stages` iterations; then `steady` for t = stages,
+    stages + unroll, ... as long as t + unroll <= n; then `tails[(n - stages) % unroll]`, which holds the iterations
+    left and the epilogue. In a tail all instances are counted from n or 0. Initial values of what is carried are set
+    in `prologue` and `short`.
     """
 
     loop: Loop
     bounds: tuple[Source, Source, Source]
+    least: int
     stages: int
     unroll: int
     short: tuple[tuple[Statement, ...], ...]

@@ -12,6 +12,7 @@ from random import Random
 from typing import TypeGuard
 
 from core.export.roles.faults import FaultFoundError, FaultKind, Issued, Run
+from core.export.roles.item_writer import STORES
 from core.export.roles.meaning import Iterations, Meaning, Token
 from core.export.roles.model import (
     Argument,
@@ -42,7 +43,6 @@ from core.export.roles.model import (
     WaitFull,
     While,
 )
-from core.export.roles.pipeline import STORES
 from core.export.roles.shared_state import SharedState, SlotName
 from core.ir.model import Loop, Operation, Value
 from core.ir.vocabulary import MATRIX_OPS
@@ -172,8 +172,8 @@ class _Simulation:
     def _pipeline(self, state: _RoleState, pipeline: Pipeline) -> Work:
         trips = self._trip_count(pipeline.loop)
         bases = {Base.FIRST: 0, Base.LAST: trips}
-        if trips < pipeline.stages:
-            yield from self._work(state, pipeline.short[trips], bases)
+        if trips < pipeline.least:
+            yield from self._work(state, pipeline.short[min(trips, len(pipeline.short) - 1)], bases)
             return
         yield from self._work(state, pipeline.prologue, bases)
         at = pipeline.stages

@@ -41,12 +41,12 @@ class Storages:
             for phase in range(role.unroll)
         }
 
-    def of(self, value: Value, phase: int, newest: int | None = None) -> str:
-        """The storage of a value of iteration `phase`, counted modulo the unrolling; of a rotated one when the value
-        of iteration `newest` is the last that was made."""
+    def of(self, value: Value, phase: int, newest: int | None = None, *, moving: bool = False) -> str:
+        """The storage of a value of iteration `phase`, counted modulo the unrolling; of a rotated one, or with `moving`
+        of any, when the value of iteration `newest` is the last that was made."""
         value = self._owner(value)
         copies = self._role.copies[value]
-        if value in self._role.rotated:
+        if copies > 1 and (moving or value in self._role.rotated):
             assert newest is not None and 0 <= newest - phase < copies  # by the number of copies
             return self._names.of(value, newest - phase, copies)
         return self._names.of(value, phase % copies, copies)

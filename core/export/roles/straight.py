@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from core.diagnostics import error
 from core.export.roles.demand import TMA_LOADS, Demand
+from core.export.roles.item_writer import STORES, starts_from_zero
 from core.export.roles.model import (
     Argument,
     ArriveFree,
@@ -36,7 +37,7 @@ from core.export.roles.model import (
     While,
 )
 from core.export.roles.names import Names
-from core.export.roles.pipeline import STORES, PipelineWriter, starts_from_zero
+from core.export.roles.pipeline import PipelineWriter
 from core.export.roles.storages import ACCUMULATOR
 from core.export.roles.turns import TurnPlan
 from core.export.roles.walk import walk
@@ -59,12 +60,14 @@ class SharedTiles:
 
 @dataclass(slots=True)
 class RoleWriter:
-    """Writes one role. `bound`: what the values outside of scheduled loops are on it."""
+    """Writes one role. `turns`: by loop its turns there; `least`: by loop the least trip count that all roles pipeline.
+    `bound`: what the values outside of scheduled loops are on it."""
 
     role: str
     demand: Demand
     tiles: SharedTiles
     turns: Mapping[Operation, TurnPlan]
+    least: Mapping[Operation, int]
     names: Names = field(default_factory=Names)
     bound: dict[Value, Source] = field(default_factory=dict[Value, Source])
     storages: list[Storage] = field(default_factory=list[Storage])
@@ -235,9 +238,9 @@ class RoleWriter:
             if self._wants(inside):
                 yield from self._wanted(inside)
         loop_role = self.demand.loop_roles[op, self.role]
-        writer = PipelineWriter(loop_role, self.names, self.tiles.in_loops, self.source, self.turns.get(op))
+        turn, least = self.turns.get(op), self.least[op]
+        writer = PipelineWriter(loop_role, self.names, self.tiles.in_loops, self.source, turn, least)
         self.storages += writer.storages.declared
-        yield from writer.presets()
         moved: dict[int, str] = {}
         for index in loop_role.results:
             storage = writer.result_storage(index)
