@@ -14,7 +14,7 @@ from twill_gui.document.state import Change
 from twill_gui.jobs.solver import Job, JobState, Solver
 from twill_gui.jobs.supervisor import Ending, Outcome
 from twill_gui.models.arithmetic import arithmetic
-from twill_gui.models.asking import Asked, command_line, elsewhere, question, smaller_ii
+from twill_gui.models.asking import Asked, command_line, elsewhere, first_answer, question, smaller_ii
 from twill_gui.views.explain import ExplainView, Facts, Nouns, Stage
 from twill_gui.views.message_bar import Message
 
@@ -78,14 +78,18 @@ class Explaining(QObject):
             return
         self._asked = asked
         first = arithmetic(wanted.graph, asked.ii)
-        facts = Facts(wanted.title, first, None, Stage.RUNNING, None, self._applicable)
+        answer = first_answer(wanted, first.certificates)
+        facts = Facts(wanted.title, first, answer, Stage.RUNNING, None, self._applicable)
         self._view.start(asked, facts, Nouns(graph, schedule))
+        self.shown.emit()
+        if answer.done:
+            self._end(Stage.DONE)
+            return
         options = ExplainOptions(seed=state.project.solve.seed)
         job = self._explainer.start(wanted, options, self._document.revision, state.active)
         self._job = job
         job.progressed.connect(lambda answer: self._on_answer(job, answer))
         job.ended.connect(lambda ending: self._on_ended(job, ending))
-        self.shown.emit()
         self.busy_changed.emit()
 
     def cancel(self) -> None:
@@ -121,14 +125,17 @@ class Explaining(QObject):
         if job is not self._job:
             return
         stages = {Outcome.DONE: Stage.DONE, Outcome.CANCELLED: Stage.CANCELLED}
-        self._view.finish(stages.get(ending.outcome, Stage.FAILED))
-        self.told.emit(self._view.headline)
+        self._end(stages.get(ending.outcome, Stage.FAILED))
         if ending.outcome not in stages:
             details = "\n".join(part for part in (ending.message, ending.traceback) if part)
             copy = ("Copy details", lambda: QGuiApplication.clipboard().setText(details))
             text = f"The explanation ended with an internal error: {ending.message}"
             self.message.emit(Message(_TOPIC, Severity.ERROR, text, (copy,)))
         self.busy_changed.emit()
+
+    def _end(self, stage: Stage) -> None:
+        self._view.finish(stage)
+        self.told.emit(self._view.headline)
 
     def _apply(self, relaxation: Relaxation) -> None:
         """One undo step: the project with the change that would help."""

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.explain.question import Question, why_not_groups, why_not_ii, why_not_registers, why_not_there
+from core.explain.answer import Core, Explanation, ProofState
+from core.explain.explain import BY_RULE
+from core.explain.question import Question, refused, why_not_groups, why_not_ii, why_not_registers, why_not_there
+from core.explain.reasons import certificate_reason, group_reason
 from core.graph.model import Graph
 from core.schedule.bounds import Bounds
+from core.schedule.certificate import Certificate
 from core.schedule.model import Schedule
 from core.schedule.windows import windows
+from core.solve.events import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,20 @@ def question(asked: Asked, graph: Graph, schedule: Schedule | None) -> Question:
     if asked.groups:
         return why_not_groups(graph, dict(asked.groups), asked.ii)
     return why_not_ii(graph, asked.ii)
+
+
+def first_answer(asked: Question, certified: Sequence[Certificate]) -> Explanation:
+    """What is known without any search: a group that refuses the op is all there is to say; else what arithmetic
+    excludes, and what is broken where all other ops stay."""
+    infeasible, proved = Verdict.INFEASIBLE, ProofState.PROVED
+    answer = Explanation(asked.title, asked.ii, Verdict.UNKNOWN, ProofState.UNKNOWN, in_place=asked.in_place)
+    if refused(asked):
+        core = Core((group_reason(asked),), ProofState.PROVED_MINIMAL, BY_RULE)
+        return replace(answer, verdict=infeasible, state=core.state, cores=(core,), done=True)
+    if not certified:
+        return answer
+    cores = tuple(Core((certificate_reason(one, asked.graph),), proved) for one in certified)
+    return replace(answer, verdict=infeasible, state=proved, cores=cores)
 
 
 def smaller_ii(schedule: Schedule | None, bounds: Bounds) -> Asked:

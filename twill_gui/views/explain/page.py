@@ -8,6 +8,7 @@ from enum import Enum
 from html import escape
 
 from core.explain.answer import NOTHING, Core, Explanation, Highlight, ProofState, Reason, Relaxation
+from core.explain.explain import BY_RULE
 from core.graph.model import Dependence
 from core.schedule.report import Family, Violation
 from twill_gui.models.arithmetic import FirstLayer, Share
@@ -53,7 +54,7 @@ class Facts:
 
     title: str
     first: FirstLayer
-    answer: Explanation | None
+    answer: Explanation
     stage: Stage
     chosen: int | None
     applicable: Callable[[Relaxation], bool]
@@ -63,8 +64,8 @@ def write_page(facts: Facts, nouns: Nouns, colors: Colors) -> Page:
     """The page of an answer."""
     writer = _Writer(facts, nouns, colors)
     html = "".join(writer.sections())
-    cores = facts.answer.cores if facts.answer else ()
-    return Page(html, tuple(writer.targets), tuple(together(map(writer.lit, core.reasons)) for core in cores))
+    cores = tuple(together(map(writer.lit, core.reasons)) for core in facts.answer.cores)
+    return Page(html, tuple(writer.targets), cores)
 
 
 _STATES = {
@@ -79,15 +80,13 @@ def headline(facts: Facts) -> tuple[str, str]:
     answer, title = facts.answer, facts.title
     waiting = {Stage.RUNNING: "searching", Stage.CANCELLED: "cancelled", Stage.FAILED: "ended by an internal error"}
     note = waiting.get(facts.stage, "")
-    verdict = answer.verdict.value if answer else "unknown"
-    if answer is not None and verdict == "infeasible":
+    verdict = answer.verdict.value
+    if verdict == "infeasible":
         return f"{title} is impossible", "; ".join(part for part in (_STATES[answer.state].split(":")[0], note) if part)
-    if answer is not None and verdict == "feasible":
+    if verdict == "feasible":
         where = " if other ops move" if answer.in_place else ""
         return f"{title} is possible{where}", "; ".join(part for part in ("proved by a schedule", note) if part)
-    if facts.first.certificates:
-        return f"{title} is impossible", "; ".join(part for part in ("proved by arithmetic", note) if part)
-    if facts.stage is Stage.DONE and answer is not None:
+    if facts.stage is Stage.DONE:
         return f"No answer in {answer.seconds:.0f} s", f"whether {title} is possible is not known"
     return f"Why not {title}?", note
 
@@ -104,21 +103,20 @@ class _Writer:
     def sections(self) -> Iterable[str]:
         """The page from top to bottom."""
         answer = self._facts.answer
-        if answer is not None:
-            if answer.in_place:
-                yield self._section("With all other ops where they are", map(self._violation, answer.in_place))
-            many = len(answer.cores) > 1
-            for number, core in enumerate(answer.cores):
-                yield self._core(number, core, many)
-            if answer.only:
-                yield self._muted("There is no other reason.")
-            elif answer.cores and answer.only is None and answer.done:
-                yield self._muted("Whether there are other reasons is not known.")
-            yield self._section("What leaves least room", (self._reason(reason) for reason in answer.binding))
-            helps = [r for r in answer.relaxations if r.new is not None]
-            yield self._section("What would help, each by itself", map(self._relaxation, helps))
-            others = [self._linked(r.sentence) for r in answer.relaxations if r.new is None]
-            yield self._section("What would not help", others)
+        if answer.in_place:
+            yield self._section("With all other ops where they are", map(self._violation, answer.in_place))
+        many = len(answer.cores) > 1
+        for number, core in enumerate(answer.cores):
+            yield self._core(number, core, many)
+        if answer.only:
+            yield self._muted("There is no other reason.")
+        elif answer.cores and answer.only is None and answer.done:
+            yield self._muted("Whether there are other reasons is not known.")
+        yield self._section("What leaves least room", (self._reason(reason) for reason in answer.binding))
+        helps = [r for r in answer.relaxations if r.new is not None]
+        yield self._section("What would help, each by itself", map(self._relaxation, helps))
+        others = [self._linked(r.sentence) for r in answer.relaxations if r.new is None]
+        yield self._section("What would not help", others)
         yield from self._arithmetic()
 
     def lit(self, reason: Reason) -> Highlight:
@@ -132,12 +130,19 @@ class _Writer:
         mark = "\N{BLACK CIRCLE}" if chosen else "\N{WHITE CIRCLE}"
         name = f"Reason {number + 1}" if many else "Because"
         head = self._link(f"{mark} {name}", Target(together(map(self.lit, core.reasons)), core=number))
-        sure = f"{_STATES[core.state]}; {_confirmation(core)}"
+        sure = f"{_STATES[core.state]}; {self._confirmation(core)}"
         rows = [self._reason(reason, f"{place}.") for place, reason in enumerate(core.reasons, 1)]
         if core.nearest_ii is not None:
             least = "the least II is" if core.nearest_proved else "no II is possible below"
             rows.append(self._muted_text(f"with these alone {least} {core.nearest_ii}"))
         return f"<h4>{head}</h4>{self._muted(sure)}{_list(rows)}"
+
+    def _confirmation(self, core: Core) -> str:
+        if core.confirmed_by == BY_RULE:
+            return "a rule by itself"
+        certified = {certificate.sentence for certificate in self._facts.first.certificates}
+        by = "arithmetic" if all(reason.sentence in certified for reason in core.reasons) else "one solver so far"
+        return f"confirmed by a second solver ({core.confirmed_by})" if core.confirmed_by else by
 
     def _reason(self, reason: Reason, mark: str = BULLET) -> str:
         text = f"{self._link(mark, Target(self.lit(reason)))} {self._linked(reason.sentence)}"
@@ -174,10 +179,6 @@ class _Writer:
 
     def _arithmetic(self) -> Iterable[str]:
         first = self._facts.first
-        told = self._facts.answer is not None and bool(self._facts.answer.cores)
-        if first.certificates and not told:
-            rows = (self._linked(certificate.sentence) for certificate in first.certificates)
-            yield self._section("Because", rows)
         yield f"<h4>Arithmetic at II {first.ii}</h4>"
         yield from (f"<p>{self._share(share)}</p>" for share in (*first.units, *first.issue))
         if first.recurrence is not None:
@@ -215,12 +216,6 @@ class _Writer:
 
     def _muted_text(self, text: str) -> str:
         return f'<span style="color: {self._colors.muted}">{escape(text)}</span>'
-
-
-def _confirmation(core: Core) -> str:
-    if core.confirmed_by == "check":
-        return "a rule by itself"
-    return f"confirmed by a second solver ({core.confirmed_by})" if core.confirmed_by else "one solver so far"
 
 
 def _list(rows: Sequence[str]) -> str:

@@ -259,6 +259,6 @@ class ExplainView(QWidget):
 def _tone(facts: Facts | None, colors: Colors) -> str:
     answer = facts.answer if facts else None
     verdict = answer.verdict.value if answer else ""
-    if verdict == "infeasible" or (facts is not None and facts.first.certificates):
+    if verdict == "infeasible":
         return colors.error
     return colors.good if verdict == "feasible" else colors.text
