@@ -28,6 +28,7 @@ _BESIDE: Mapping[str, str] = {
     "Explain": "Problems",
     "Log": "Liveness",
     "Compare": "Liveness",
+    "Sweep": "Liveness",
     "Settings": "Project",
     "Machine": "Project",
 }  # tabs behind a dock with its own place

@@ -92,7 +92,7 @@ class MainWindow(QMainWindow):
         self.explainer = Solver(self, explain_work)
         self.explaining = Explaining(self.document, self.explainer, self.explain_view, self)
         self.problems_view = ProblemsView(self.problems)
-        self.tool_docks = ToolDocks(self, colors)
+        self.tool_docks = ToolDocks(self, colors, work)
         self.pages = QStackedWidget()
         for page in (self.welcome, self.unsolved, self.gantt):
             self.pages.addWidget(page)
@@ -345,6 +345,7 @@ class MainWindow(QMainWindow):
         self.document.close()
         self.solver.shut_down()
         self.explainer.shut_down()
+        self.tool_docks.shut_down()
         for view in (self.graph_view, self.jobs):
             view.shut_down()
         event.accept()

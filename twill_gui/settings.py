@@ -10,7 +10,7 @@ from twill_gui.theme import Theme
 
 MAX_RECENT = 10
 APPLICATION = "twill-explorer"
-_LAYOUT_VERSION = 3  # raised when docks or tool bars change, so that an old layout is not applied to them
+_LAYOUT_VERSION = 4  # raised when docks or tool bars change, so that an old layout is not applied to them
 
 
 class Settings:

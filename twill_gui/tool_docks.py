@@ -15,11 +15,15 @@ from core.project.schema import written_schema
 from core.schedule.read import load_schedule
 from core.yaml_source import parse_yaml, read_text
 from twill_gui.configuring import Configuring
+from twill_gui.jobs.solver import Solver
+from twill_gui.jobs.supervisor import Work
+from twill_gui.sweeping import Sweeping
 from twill_gui.theme import Colors
 from twill_gui.views.compare import CompareView
 from twill_gui.views.machine import MachineView
 from twill_gui.views.message_bar import Message
 from twill_gui.views.settings import SettingsView
+from twill_gui.views.sweep import SweepView
 
 if TYPE_CHECKING:
     from twill_gui.main_window import MainWindow
@@ -32,7 +36,7 @@ class ToolDocks(QObject):
 
     message = Signal(object)  # Message
 
-    def __init__(self, window: MainWindow, colors: Colors) -> None:
+    def __init__(self, window: MainWindow, colors: Colors, work: Work) -> None:
         super().__init__(window)
         self._window = window
         document = window.document
@@ -44,6 +48,8 @@ class ToolDocks(QObject):
         self.compare.other_changed.connect(window.gantt.set_ghost)
         self.compare.selection_requested.connect(document.select)
         self.compare.file_requested.connect(self._choose_other)
+        self.sweep = SweepView(colors)
+        self.sweeping = Sweeping(document, Solver(self, work), self.sweep, window)
         for view in (self.settings, self.machine):
             view.solve_requested.connect(window.solving.solve)
         window.solving.busy_changed.connect(self._on_busy_changed)
@@ -51,7 +57,7 @@ class ToolDocks(QObject):
     @property
     def docks(self) -> Mapping[str, QWidget]:
         """The views by the titles of their docks."""
-        return {"Settings": self.settings, "Machine": self.machine, "Compare": self.compare}
+        return {"Settings": self.settings, "Machine": self.machine, "Compare": self.compare, "Sweep": self.sweep}
 
     def take(self, file: Path) -> bool:
         """Uses a file that belongs to the open project: a machine for it, or a schedule to compare with. False for
@@ -68,8 +74,12 @@ class ToolDocks(QObject):
 
     def set_colors(self, colors: Colors) -> None:
         """Colours them for the theme in use."""
-        for view in (self.settings, self.machine):
+        for view in (self.settings, self.machine, self.sweep):
             view.set_colors(colors)
+
+    def shut_down(self) -> None:
+        """Ends what works in the background, and waits for it."""
+        self.sweeping.shut_down()
 
     def _on_busy_changed(self) -> None:
         for view in (self.settings, self.machine):

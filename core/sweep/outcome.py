@@ -51,10 +51,11 @@ def solve_point(graph: Graph, options: SolveOptions, stopped: Callable[[], bool]
         raise CancelledError
     from core.solve.solve import solve  # OR-Tools takes a while to load: only where something is solved
 
-    return _outcome(graph, solve(graph, options, lambda event: None, stopped))
+    return outcome(graph, solve(graph, options, lambda event: None, stopped))
 
 
-def _outcome(graph: Graph, result: SolveResult) -> Outcome:
+def outcome(graph: Graph, result: SolveResult) -> Outcome:
+    """What a sweep says of a solve's result."""
     schedule = result.schedule
     return Outcome(
         status=result.status,

@@ -67,6 +67,12 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         self._colors = colors
         self.endResetModel()
 
+    def set_columns(self, columns: Sequence[Column[RowT]]) -> None:
+        """Other columns, and no rows yet."""
+        self.beginResetModel()
+        self._columns, self._rows = tuple(columns), []
+        self.endResetModel()
+
     def set_rows(self, rows: Sequence[RowT]) -> None:
         """Replaces all rows."""
         self.beginResetModel()
