@@ -74,7 +74,11 @@ class Cores:
         if whole is None:
             return replace(core, refined=True)
         kept = [c for c in core.constraints if c is not whole]
-        needed = minimal_subset(kept, whole.atoms, self._excludes)
+        # What is quick to ask about excludes with few dependences: those are most likely enough without it too.
+        asked = [*kept, *(c for c in self._decisions.quickly if c not in kept)]
+        needed = self._least(asked, whole.atoms)
+        if not self._excludes([*kept, *needed]):
+            needed = self._least(kept, whole.atoms)
         dependences = tuple(atom.dependences[0] for atom in needed)
         minimal = core.minimal and all(self._needed(kept, needed, atom) for atom in needed)
         if not minimal:
@@ -98,8 +102,39 @@ class Cores:
         return any(c.family is family and (unit is None or c.subject == unit) for c in found)
 
     def _shrunk(self, constraints: Sequence[Constraint]) -> Found:
-        core = tuple(minimal_subset([], constraints, self._excludes))
+        core = tuple(self._least((), constraints))
         return Found(core, all(self._needed((), core, constraint) for constraint in core))
+
+    def _least(self, kept: Sequence[Constraint], candidates: Sequence[Constraint]) -> list[Constraint]:
+        """A minimal part of the candidates that excludes beside `kept`, if the clock leaves time for it: those that a
+        proof named, less what can still be left out, which is asked of the quickest to answer first."""
+        least = self._enough(kept, candidates)
+        slow = [c for c in least if c.topic is Topic.GROUP_COUNT or self._decisions.hard(c)]
+        least = self._less(kept, least, [c for c in reversed(least) if c not in slow])
+        doubtful = self._decisions.doubtful([*kept, *least])
+        hard = [c for c in least if self._decisions.hard(c)]
+        for left_out in ([*doubtful, *hard], doubtful):
+            rest = [c for c in least if c not in left_out]
+            if len(rest) < len(least) and self._excludes([*kept, *rest]):
+                least = self._enough(kept, rest)
+                break
+        return self._less(kept, least, [c for c in slow if c not in hard] + hard)
+
+    def _less(
+        self, kept: Sequence[Constraint], least: Sequence[Constraint], order: Sequence[Constraint]
+    ) -> list[Constraint]:
+        """What is left once, in this order, all have been left out without which the rest excludes."""
+        least = list(least)
+        for constraint in order:
+            rest = [c for c in least if c is not constraint]
+            if constraint in least and self._excludes([*kept, *rest]):
+                least = self._enough(kept, rest)
+        return least
+
+    def _enough(self, kept: Sequence[Constraint], candidates: Sequence[Constraint]) -> list[Constraint]:
+        """What is known to be enough of candidates that, with `kept`, exclude."""
+        enough = set(self._decisions.narrowed([*kept, *candidates]))
+        return [constraint for constraint in candidates if constraint in enough]
 
     def _needed(self, kept: Sequence[Constraint], core: Sequence[Constraint], constraint: Constraint) -> bool:
         rest = [*kept, *(other for other in core if other is not constraint)]

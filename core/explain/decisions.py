@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
-from core.explain.constraints import Constraint, atoms
+from core.explain.assumptions import Assumptions, group_counts
+from core.explain.constraints import Constraint, Topic, atoms
+from core.explain.guarded import MORE_GROUPS
 from core.explain.relax import relaxed
+from core.explain.stages import closed_up
 from core.graph.model import Graph
 from core.schedule.bounds import certificates
 from core.schedule.check import Judge
@@ -21,9 +25,6 @@ _VERDICTS = {
     Status.INFEASIBLE: Verdict.INFEASIBLE,
     Status.UNKNOWN: Verdict.UNKNOWN,
 }
-
-_MORE_GROUPS = 2
-"""Where any number of groups is allowed, a schedule with so many more is looked for first."""
 
 
 class Clock:
@@ -51,12 +52,12 @@ class Solver:
     """Questions to the exact solver, each within `call_limit_s` and what the clock has left."""
 
     def __init__(self, call_limit_s: float, seed: int) -> None:
-        self._call_limit_s = call_limit_s
+        self.call_limit_s = call_limit_s
         self._seed = seed
 
     def ask(self, graph: Graph, ii: int, clock: Clock) -> tuple[Verdict, Schedule | None]:
         """Whether the graph has a schedule at `ii`, and if so which."""
-        limit_s = min(self._call_limit_s, clock.left())
+        limit_s = min(self.call_limit_s, clock.left())
         if not limit_s:
             return Verdict.UNKNOWN, None
         result = self._solve(graph, SolveOptions(objective=(), ii=ii, limit_s=limit_s, seed=self._seed), clock)
@@ -90,7 +91,8 @@ class Decisions:
         self._atoms = atoms(self.constraints)
         self._excluded: list[frozenset[Constraint]] = []
         self._possible: list[frozenset[Constraint]] = []
-        self.schedules: list[Schedule] = []
+        self._loose: dict[frozenset[Constraint], frozenset[Constraint]] = {}
+        self._schedules: list[Schedule] = []
 
     def graph_of(self, kept: Iterable[Constraint]) -> Graph:
         """The graph with only these constraints."""
@@ -103,9 +105,9 @@ class Decisions:
             return Verdict.INFEASIBLE
         if any(held <= possible for possible in self._possible):
             return Verdict.FEASIBLE
-        verdict = self._decide(self.graph_of(held), clock)
+        verdict = self._decide(held, clock)
         if verdict is Verdict.INFEASIBLE:
-            self._excluded.append(held)
+            self._exclude(held)
         elif verdict is Verdict.FEASIBLE:
             self._possible.append(held)
         return verdict
@@ -113,6 +115,29 @@ class Decisions:
     def excludes(self, kept: Iterable[Constraint], clock: Clock) -> bool:
         """Whether it is proved that these constraints alone exclude the interval."""
         return self.verdict(kept, clock) is Verdict.INFEASIBLE
+
+    def narrowed(self, kept: Sequence[Constraint]) -> list[Constraint]:
+        """Of constraints that exclude the interval those which are known to be enough, in their order."""
+        least = self._known(atoms(kept))
+        return [constraint for constraint in kept if any(atom in least for atom in constraint.atoms)]
+
+    def doubtful(self, kept: Sequence[Constraint]) -> list[Constraint]:
+        """Numbers of groups among what is known to be enough of these, without which all is excluded too, as far as
+        `MORE_GROUPS` more go."""
+        loose = self._loose.get(self._known(atoms(kept)), frozenset())
+        return [constraint for constraint in kept if constraint in loose]
+
+    @property
+    def quickly(self) -> list[Constraint]:
+        """Constraints with which questions are answered sooner than without."""
+        return [c for c in self.constraints if c.topic is Topic.GROUP_COUNT or self.hard(c)]
+
+    def hard(self, constraint: Constraint) -> bool:
+        """Whether leaving it out is a question for a solver of its own."""
+        return not self._assumptions.always.isdisjoint(constraint.atoms)
+
+    def _known(self, held: frozenset[Constraint]) -> frozenset[Constraint]:
+        return min((excluded for excluded in self._excluded if held >= excluded), key=len, default=held)
 
     def without(self, constraints: Iterable[Constraint]) -> list[Constraint]:
         """All named constraints but these, in their order; of the dependences those that are left."""
@@ -126,23 +151,91 @@ class Decisions:
             if left
         ]
 
-    def _decide(self, graph: Graph, clock: Clock) -> Verdict:
+    def confirmed(self, kept: Iterable[Constraint], clock: Clock) -> bool:
+        """Whether z3, asked about these constraints alone, excludes the interval, and so does CP-SAT or arithmetic.
+
+        Raises RuntimeError if either has a schedule where the other excludes all.
+        """
+        from core.solve.confirm import confirm
+
+        graph = self.graph_of(kept)
+        limit_s = min(self._solver.call_limit_s, clock.left())
+        if not limit_s:
+            return False
+        verdicts = [confirm(graph, self.ii, limit_s=limit_s, stopped=clock.stopped).verdict]
+        verdicts.append(
+            Verdict.INFEASIBLE if certificates(graph, self.ii) else self._solver.ask(graph, self.ii, clock)[0]
+        )
+        if Verdict.FEASIBLE in verdicts:
+            topics = ", ".join(f"{c.topic.value} {c.subject}" for c in kept)
+            raise RuntimeError(f"a solver has a schedule at II {self.ii} for what another excluded: {topics}")
+        return verdicts == [Verdict.INFEASIBLE, Verdict.INFEASIBLE]
+
+    def _decide(self, held: frozenset[Constraint], clock: Clock) -> Verdict:
+        graph = self.graph_of(held)
         if certificates(graph, self.ii):
             return Verdict.INFEASIBLE
         judge = Judge(graph)
-        if any(_fits(judge, graph, schedule) for schedule in reversed(self.schedules)):
+        if any(_fits(judge, graph, schedule) for schedule in reversed(self._schedules)):
             return Verdict.FEASIBLE
+        if held >= self._assumptions.always:
+            verdict = self._by_assumption(held, graph, judge, clock)
+            if verdict is not Verdict.UNKNOWN:
+                return verdict
         fewer = self._with_fewer_groups(graph)
-        verdict, schedule = self._solver.ask(fewer, self.ii, clock)
-        if verdict is Verdict.INFEASIBLE and fewer != graph:
+        verdict = self._alone(fewer, clock)
+        return self._alone(graph, clock) if verdict is Verdict.INFEASIBLE and fewer != graph else verdict
+
+    def _by_assumption(self, held: frozenset[Constraint], graph: Graph, judge: Judge, clock: Clock) -> Verdict:
+        limit_s = min(self._solver.call_limit_s, clock.left())
+        if not limit_s:
+            return Verdict.UNKNOWN
+        opinion = self._assumptions.ask(held, graph, limit_s, clock.stopped)
+        if opinion.schedule is not None:
+            for schedule in (opinion.schedule, *closed_up(graph, opinion.schedule)):
+                if _fits(judge, graph, schedule):
+                    self._schedules.append(schedule)
+                    return Verdict.FEASIBLE
+        if opinion.verdict is not Verdict.INFEASIBLE:
+            return Verdict.UNKNOWN
+        counts, core = group_counts(self._atoms), opinion.core | self._assumptions.always
+        self._exclude(core | counts)
+        self._loose[core | counts] = counts - core
+        if counts <= held:
+            return Verdict.INFEASIBLE
+        # With any number of groups: most likely too, but that is another question.
+        kept = core | (counts & held)
+        if self._alone(self.graph_of(kept), clock) is Verdict.INFEASIBLE:
+            self._exclude(kept)
+            return Verdict.INFEASIBLE
+        return Verdict.UNKNOWN
+
+    def _alone(self, graph: Graph, clock: Clock) -> Verdict:
+        """What z3 says of one graph, or else CP-SAT."""
+        from core.solve.confirm import confirm
+
+        limit_s = min(self._solver.call_limit_s, clock.left())
+        if not limit_s:
+            return Verdict.UNKNOWN
+        opinion = confirm(graph, self.ii, limit_s=limit_s, stopped=clock.stopped)
+        verdict, schedule = opinion.verdict, opinion.schedule
+        if verdict is Verdict.UNKNOWN:
             verdict, schedule = self._solver.ask(graph, self.ii, clock)
         if schedule is not None:
-            self.schedules.append(schedule)
+            self._schedules.append(schedule)
         return verdict
+
+    def _exclude(self, held: frozenset[Constraint]) -> None:
+        if not any(held >= excluded for excluded in self._excluded):
+            self._excluded.append(held)
+
+    @cached_property
+    def _assumptions(self) -> Assumptions:
+        return Assumptions(self.graph, self.ii, self.constraints)
 
     def _with_fewer_groups(self, graph: Graph) -> Graph:
         """A few more groups than the user's: enough for most schedules, and found much sooner."""
-        few = {kind.kind: kind.count + _MORE_GROUPS for kind in self.graph.groups}
+        few = {kind.kind: kind.count + MORE_GROUPS for kind in self.graph.groups}
         return replace(graph, groups=tuple(replace(k, count=min(k.count, few[k.kind])) for k in graph.groups))
 
 

@@ -111,7 +111,9 @@ class _Answering:
 
     def _reasons(self, decisions: Decisions) -> None:
         """Cores, each told at once and again when it is confirmed; then whether there are others."""
-        self._say(verdict=Verdict.INFEASIBLE, state=ProofState.PROVED)
+        enough = tuple(decisions.narrowed(decisions.constraints))
+        first = (self._told(decisions, Found(enough, False)),) if len(enough) < len(decisions.constraints) else ()
+        self._say(verdict=Verdict.INFEASIBLE, state=ProofState.PROVED, cores=self.answer.cores or first)
         finder = Cores(decisions, self._clock.part(self._options.cores_s))
         for number, core in enumerate(finder.find(self._options.cores)):
             self._found.append(core)
@@ -161,22 +163,12 @@ class _Answering:
         )
 
     def _confirmed(self, decisions: Decisions, found: Found) -> str | None:
-        """The second solver, if it excludes the same interval by these constraints alone."""
-        limit_s = min(self._options.call_s, self._clock.left())
-        if not limit_s:
-            return None
-        from core.solve.confirm import confirm
-
-        verdict = confirm(decisions.graph_of(found.constraints), decisions.ii, limit_s=limit_s).verdict
-        if verdict is Verdict.FEASIBLE:
-            topics = ", ".join(f"{c.topic.value} {c.subject}" for c in found.constraints)
-            raise RuntimeError(f"z3 has a schedule at II {decisions.ii} for what was proved to have none: {topics}")
-        return Z3 if verdict is Verdict.INFEASIBLE else None
+        return Z3 if decisions.confirmed(found.constraints, self._clock) else None
 
     def _tell(self, number: int, core: Core) -> None:
         cores = [*self.answer.cores[:number], core, *self.answer.cores[number + 1 :]]
         if number == 0 and len(self._found) == 1:
-            cores = [core]  # in the place of the bare certificates
+            cores = [core]  # in the place of the bare certificates, or of what is not minimal yet
         self._say(cores=tuple(cores), state=cores[0].state)
 
     def _add(self, relaxation: Relaxation) -> None:
