@@ -16,6 +16,7 @@ from core.graph.model import Graph
 from core.schedule.check import check
 from core.schedule.model import Schedule
 from core.schedule.reservation import reservation_table
+from twill_gui.palette import DARK, LIGHT, ViewPalette, contrast
 from twill_gui.views.gantt import GanttMode, GanttView
 from twill_gui.views.reservation import ReservationView
 from twill_gui.views.reservation.strips import reservation_strips
@@ -98,6 +99,31 @@ def test_a_drag_onto_a_taken_unit_overloads_the_strip(linked: tuple[ReservationV
     assert view.strips[0].amounts.max() == 2
     chart.key(Qt.Key.Key_Escape)
     assert view.strips[0].amounts.max() == 1
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda palette: palette.name)
+def test_colliding_cells_are_hatched_on_plain_ground(
+    linked: tuple[ReservationView, Chart], palette: ViewPalette
+) -> None:
+    """Red stripes on the unit's own fill could not be told apart where that is reddish."""
+    view, chart = linked
+    view.set_palette(palette)
+    start = chart.point("exp0")
+    chart.press(start)
+    _, schedule = case(HOPPER)
+    later = schedule.slot("exp1") + 30 - schedule.slot("exp0")
+    chart.move(start + QPoint(round(later * chart.view.axis.scale), 0))
+    row = [strip.unit for strip in view.strips].index("sfu")
+    strip, scale = view.strips[row], view.time_scale()
+    step = int(np.argmax(strip.amounts))
+    assert strip.amounts[step] > strip.capacity
+    left, right = round(scale.x(int(strip.times[step]))), round(scale.x(int(strip.times[step + 1])))
+    middle = round(view.row_box(row, scale).center().y())
+    image = view.grab().toImage()
+    seen = {image.pixelColor(x, y).name() for x in range(left + 3, right - 3) for y in range(middle - 4, middle + 4)}
+    assert {palette.violation, palette.lane} <= seen
+    assert palette.unit_style("sfu").fill(0).colour not in seen
+    assert contrast(palette.violation, palette.lane) >= 3  # WCAG 2 for what is not text
 
 
 def test_a_click_on_a_cell_asks_for_its_op(linked: tuple[ReservationView, Chart], bot: QtBot) -> None:

@@ -108,9 +108,11 @@ class CurvePainter:
         self._paint_name(painter, band, whole, fill)
 
     def _paint_name(self, painter: QPainter, band: Band, boxes: list[QRectF], fill: Fill) -> None:
-        """The value's name in its widest box, if there is room for it."""
+        """The value's name in its widest box, if there is room for it below the cap of what is over the limit."""
         small = self._look.small
-        room = [box for box in boxes if box.height() >= small.height - 2]
+        top = float(self._levels.y(np.array(self._curve.limit))) if self._curve.peak > self._curve.limit else 0.0
+        below = (box.adjusted(0, max(top - box.top(), 0.0), 0, 0) for box in boxes)
+        room = [box for box in below if box.height() >= small.height - 2]
         if not room:
             return
         widest = max(room, key=QRectF.width).intersected(self._levels.box)

@@ -59,6 +59,8 @@ class ReservationView(LinkedPlot):
             painter.setBrush(full if share >= 1 else QBrush(QColor(mix(palette.lane, fill.colour, share))))
             painter.drawRects(boxes)
             if amount > strip.capacity:
+                painter.setBrush(QColor(palette.lane))  # a red hatch on a reddish unit would be hard to tell apart
+                painter.drawRects(boxes)
                 painter.setBrush(hatch_brush(palette.violation, ratio))
                 painter.drawRects(boxes)
         self._paint_cells(painter, strip, place, scale)
