@@ -51,6 +51,8 @@ NOTES = (
     "a temporary file, a schedule without its record, one that is not legal, or a solver process that ends without its "
     "last event. Moments are random within the seconds of a whole run, the start of the interpreter included."
 )
+LIMIT_S = "1800"
+"""Seconds for a run, so that no clock ends it on a machine that does other work too."""
 PATIENCE_S = 60.0
 MOST_TRIES = 4
 """For each solve that is to be cancelled, as some have ended before."""
@@ -122,7 +124,7 @@ def kept_files(project: Project, name: str | None) -> list[Path]:
 
 def command(project: Project, name: str | None, out: Path) -> list[str]:
     """The command line that solves the target into a folder."""
-    words = [sys.executable, "-m", "core.cli", "solve", str(folder_of(project))]
+    words = [sys.executable, "-m", "core.cli", "solve", str(folder_of(project)), "--limit-s", LIMIT_S]
     words += ["--schedule", name, "-o", str(out / f"{name}.yaml")] if name else ["-o", f"{out}{os.sep}"]
     return words
 
