@@ -189,7 +189,9 @@ def _explain_options(parser: argparse.ArgumentParser) -> None:
 def _export_options(parser: argparse.ArgumentParser) -> None:
     _add_input(parser, several=False)
     parser.add_argument("--schedule", metavar="S", help="schedule file or name (default: the project's active one)")
-    parser.add_argument("--format", required=True, choices=("ttgir", "cuda", "trace", "json", "svg", "png", "pdf"))
+    parser.add_argument(
+        "--format", required=True, choices=("ttgir", "cuda", "sheet", "trace", "json", "svg", "png", "pdf")
+    )
     parser.add_argument("-o", "--output", required=True, metavar="PATH", help="file to write")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,10 +11,12 @@ from tempfile import TemporaryDirectory
 
 from core.commands.answers import Answer, ExitCode, MissingToolError, UsageError, answer_each, writing
 from core.commands.inputs import open_schedule
+from core.commands.scheduled_loops import scheduled_kernel
 from core.diagnostics import Diagnostic
 from core.export.cuda.folder import export_schedules
 from core.export.exported import TextFormat, exported_text
-from core.export.roles.places import ScheduledLoop
+from core.export.roles.build import scheduled_program
+from core.export.sheet import sheet_document, sheet_markdown
 from core.files import write_atomically
 from core.graph.write import dump_graph
 from core.project.opened import OpenProject
@@ -30,10 +33,12 @@ def run(arguments: argparse.Namespace) -> ExitCode:
 
 
 def _export(name: str, arguments: argparse.Namespace) -> Answer:
-    opened, schedule = open_schedule(name, arguments)
     path = Path(arguments.output)
+    if arguments.format == "sheet":
+        return _sheet(name, arguments, path)
     if arguments.format == "cuda":
-        return _cuda(opened, schedule, path)
+        return _cuda(name, arguments, path)
+    opened, schedule = open_schedule(name, arguments)
     if arguments.format in _PICTURES:
         content, warnings = _picture(opened, schedule, arguments.format), ()
     else:
@@ -44,18 +49,32 @@ def _export(name: str, arguments: argparse.Namespace) -> Answer:
     return Answer(document, f"written: {path.as_posix()}", diagnostics=(*opened.diagnostics, *warnings))
 
 
-def _cuda(opened: OpenProject, schedule: Schedule, folder: Path) -> Answer:
+def _cuda(name: str, arguments: argparse.Namespace, folder: Path) -> Answer:
     """A folder with the kernel, its runtime and a description; nvcc compiles it."""
-    if opened.tiles is None:
-        raise UsageError("--format cuda needs a project with TTGIR text; this one is a graph")
-    loop = ScheduledLoop(opened.tiles, opened.graph, schedule, opened.fusion)
+    kernel = scheduled_kernel(name, arguments)
     with writing(folder):
-        exported = export_schedules(opened.tiles.module, [loop], folder)
+        exported = export_schedules(kernel.loops[0].tiles.module, kernel.loops, folder)
     files = [(folder / name).as_posix() for name in exported.names]
     holes = [hole.as_json() for hole in exported.file.holes]
     text = f"written: {folder.as_posix()}, {len(holes)} holes, {exported.file.shared_bytes} bytes of shared memory"
     document = {"files": files, "warnings": [], "holes": holes}
-    return Answer(document, text, diagnostics=opened.diagnostics)
+    return Answer(document, text, diagnostics=kernel.diagnostics)
+
+
+def _sheet(name: str, arguments: argparse.Namespace, path: Path) -> Answer:
+    """The role program for a person to lower by hand, and beside it the same as JSON."""
+    kernel = scheduled_kernel(name, arguments)
+    program = scheduled_program(kernel.loops)
+    data = path.with_suffix(".json")
+    if data == path:
+        raise UsageError("--format sheet writes Markdown and beside it JSON: give the name of the Markdown file")
+    with writing(path):
+        write_atomically(path, sheet_markdown(program, kernel.loops))
+    with writing(data):
+        write_atomically(data, json.dumps(sheet_document(program, kernel.loops), ensure_ascii=False, indent=1) + "\n")
+    files = [path.as_posix(), data.as_posix()]
+    document = {"files": files, "warnings": [], "holes": []}
+    return Answer(document, f"written: {', '.join(files)}", diagnostics=kernel.diagnostics)
 
 
 def _text(opened: OpenProject, schedule: Schedule, wanted: TextFormat) -> tuple[str, tuple[Diagnostic, ...]]:

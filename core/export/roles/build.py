@@ -53,6 +53,15 @@ def build_roles(module: Module, function: Operation, loops: Sequence[ScheduledLo
     return RoleProgram(module, function, threads, tuple(written), rings, turns, grants)
 
 
+def scheduled_program(loops: Sequence[ScheduledLoop]) -> RoleProgram:
+    """The role program of the function that holds these loops, at least one. Raises InputError."""
+    module = loops[0].tiles.module
+    function = function_of(module, loops)
+    if function is None:
+        raise error("cannot-export", "the loops are in no function or in several", file=module.file)
+    return build_roles(module, function, loops)
+
+
 def function_of(module: Module, loops: Sequence[ScheduledLoop] = ()) -> Operation | None:
     """The function that holds the scheduled loops; without loops the first of the module."""
     functions = [op for op in module.operation.walk() if op.name in ("tt.func", "func.func")]

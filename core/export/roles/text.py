@@ -32,6 +32,7 @@ from core.export.roles.model import (
     WaitFull,
     While,
 )
+from core.ir.model import Operation
 
 _LETTER = {Base.FIRST: "", Base.STEADY: "t", Base.LAST: "n"}
 
@@ -67,7 +68,7 @@ def statement_text(statement: Statement) -> str:
         case Issue(operation, reads, writes, instance, op):
             at = f" <{instance_text(instance)}>" if instance is not None else ""
             targets = ", ".join(source_text(target) for target in writes)
-            operands = ", ".join(source_text(read) for read in reads)
+            operands = ", ".join(source_text(read) for read in reads) if reads else _written(operation)
             named = f"  ({op})" if op else ""
             return f"{targets + ' = ' if writes else ''}{operation.name}({operands}){at}{named}"
         case Move(target, source):
@@ -104,6 +105,11 @@ def statement_text(statement: Statement) -> str:
             return f"if {source_text(condition)}"
         case Pipeline(stages=stages, unroll=unroll):
             return f"pipeline, {stages} iterations ahead, unrolled by {unroll}"
+
+
+def _written(operation: Operation) -> str:
+    """What stands in the text of an operation without operands: a constant, an axis."""
+    return operation.attributes.get("value") or operation.text_arguments.strip()
 
 
 def lines(statements: Sequence[Statement], depth: int = 0) -> Iterator[str]:
