@@ -141,12 +141,19 @@ ACTIONS = (
     ActionSpec("center", _V, "&Centre on the selection", ("F",), "Centre on the selection, then fit it", needs=_SEL),
     ActionSpec("pan_left", _V, "Pan left", ("A",), "Show earlier cycles", needs=_SCHED),
     ActionSpec("pan_right", _V, "Pan right", ("D",), "Show later cycles", needs=_SCHED),
+    ActionSpec("lanes_up", _V, "Lanes up", ("PgUp",), "Scroll to the lanes above", needs=_SCHED, style=_CHART),
+    ActionSpec("lanes_down", _V, "Lanes down", ("PgDown",), "Scroll to the lanes below", needs=_SCHED, style=_CHART),
     ActionSpec(
         "next", _V, "Next on the lane", (".",), "Select the next operation of the lane", needs=_SCHED, style=_LINE
     ),
     ActionSpec(
         "previous", _V, "Previous on the lane", (",",), "Select the previous operation of the lane", needs=_SCHED
     ),
+    ActionSpec("extend_next", _V, "Next as well", (">",), "Select the next operation of the lane too", needs=_SEL),
+    ActionSpec(
+        "extend_previous", _V, "Previous as well", ("<",), "Select the previous one of the lane too", needs=_SEL
+    ),
+    ActionSpec("select_range", _V, "&Range of the selection", ("R",), "Mark the time it takes", needs=_SEL),
     ActionSpec(
         "predecessor", _V, "Predecessor", ("[",), "Select an operation that the selected one waits for", needs=_SEL
     ),

@@ -6,6 +6,7 @@ import pytest
 from chart_cases import HOPPER, case
 from chart_driver import Chart
 from PySide6.QtCore import QPoint, Qt
+from pytestqt.qtbot import QtBot
 
 from twill_gui.views.gantt import GanttMode
 
@@ -55,6 +56,40 @@ def test_neighbours_on_the_lane_by_slot_around_the_end(chart: Chart) -> None:
         assert chart.selections[-1] == {op}
     chart.key(K.Key_Comma)
     assert chart.selections[-1] == {lane[-1]}
+
+
+def test_the_lane_can_be_selected_op_by_op(chart: Chart) -> None:
+    schedule = case(HOPPER)[1]
+    lane = sorted((op for op, place in schedule.ops.items() if place.group == "compute0"), key=schedule.slot)
+    chart.click(chart.point(lane[0]))
+    chart.key(K.Key_Greater, SHIFT)
+    chart.key(K.Key_Greater, SHIFT)
+    assert chart.selections[-1] == set(lane[:3])
+    chart.key(K.Key_Less, SHIFT)
+    assert chart.selections[-1] == set(lane[:3])  # back over what is selected
+    chart.key(K.Key_Less, SHIFT)
+    chart.key(K.Key_Less, SHIFT)
+    assert chart.selections[-1] == {*lane[:3], lane[-1]}
+
+
+def test_the_range_of_the_selection_by_key(chart: Chart, bot: QtBot) -> None:
+    schedule, graph = case(HOPPER)[1], case(HOPPER)[0]
+    chart.click(chart.point("exp0"))
+    with bot.waitSignal(chart.view.range_selected) as told:
+        chart.key(K.Key_R)
+    start = schedule.slot("exp0")
+    assert told.args == [start, start + graph.ops["exp0"].issue_cycles]
+    assert chart.view.cancel_drag()  # Escape takes the range away first
+
+
+def test_page_keys_scroll_the_lanes(chart: Chart) -> None:
+    chart.view.resize(900, 200)
+    top = chart.canvas.mapToGlobal(chart.canvas.rect().topLeft())
+    first = chart.canvas.grab().toImage()
+    chart.key(K.Key_PageDown)
+    assert chart.canvas.grab().toImage() != first
+    chart.key(K.Key_PageUp)
+    assert chart.canvas.grab().toImage() == first and top == chart.canvas.mapToGlobal(chart.canvas.rect().topLeft())
 
 
 def test_without_a_selection_the_keys_begin_on_the_first_lane(chart: Chart) -> None:

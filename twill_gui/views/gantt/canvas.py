@@ -63,6 +63,13 @@ class Canvas(Surface):
         self.update()
         return found
 
+    def select_range(self, start: int, end: int) -> None:
+        """Marks a range of time, as a drag on empty does."""
+        if self._gesture is None:
+            self._range = start, end
+            self.range_selected.emit(start, end)
+            self.update()
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if self._content is None or self._rows is None or self._gesture is not None:
             return

@@ -30,5 +30,10 @@ CHART_KEYS: Mapping[tuple[Qt.Key, bool, bool], Callable[[GanttView], None]] = {
     (_K.Key_Right, True, True): lambda view: view.nudge(10),
     (_K.Key_Up, True, False): lambda view: view.move_to_neighbour_group(-1),
     (_K.Key_Down, True, False): lambda view: view.move_to_neighbour_group(1),
+    (_K.Key_Greater, False, True): lambda view: view.extend_next(),
+    (_K.Key_Less, False, True): lambda view: view.extend_previous(),
+    (_K.Key_R, False, False): lambda view: view.select_range(),
+    (_K.Key_PageDown, False, False): lambda view: view.scroll_lanes(1),
+    (_K.Key_PageUp, False, False): lambda view: view.scroll_lanes(-1),
     (_K.Key_Escape, False, False): lambda view: view.cancel(),
 }

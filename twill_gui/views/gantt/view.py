@@ -24,6 +24,7 @@ from twill_gui.views.gantt.ghost import ghost_bars
 from twill_gui.views.gantt.headers import LaneHeaders
 from twill_gui.views.gantt.keys import CHART_KEYS
 from twill_gui.views.gantt.layout import Bar, GanttMode, LaneKind
+from twill_gui.views.gantt.selection import selected_bars, selected_ops, span_of
 from twill_gui.views.timeline.axis import PAN_SHARE, ZOOM_STEP, TimeAxis
 from twill_gui.views.timeline.corner import Corner
 from twill_gui.views.timeline.ruler import Ruler, RulerSection
@@ -59,6 +60,7 @@ class GanttView(QWidget):
         self._mode = GanttMode.FOLDED
         self._steady_iterations = STEADY_ITERATIONS
         self._selection: frozenset[str] = frozenset()
+        self._reached = ""
         self._other: Schedule | None = None
         self._headers = LaneHeaders()
         self._canvas = Canvas(self.axis)
@@ -211,6 +213,24 @@ class GanttView(QWidget):
         """Asks for the op before on the lane."""
         self._select_from(lambda content, op: navigation.neighbour_on_lane(content, op, -1))
 
+    def extend_next(self) -> None:
+        """Asks for the next op of the lane beside those selected."""
+        self._select_from(lambda content, op: navigation.neighbour_on_lane(content, op, 1), extend=True)
+
+    def extend_previous(self) -> None:
+        """Asks for the op before on the lane beside those selected."""
+        self._select_from(lambda content, op: navigation.neighbour_on_lane(content, op, -1), extend=True)
+
+    def select_range(self) -> None:
+        """The range of time that the selection takes."""
+        span = self._selected_span()
+        if span is not None:
+            self._canvas.select_range(*span)
+
+    def scroll_lanes(self, pages: int) -> None:
+        """The lanes further down, or up for negative pages."""
+        self._lanes_bar.setValue(self._lanes_bar.value() + pages * self._lanes_bar.pageStep())
+
     def select_predecessor(self) -> None:
         """Asks for the op that the selected one waits for most tightly."""
         self._select_from(navigation.predecessor)
@@ -302,31 +322,24 @@ class GanttView(QWidget):
         self.axis.zoom(factor, (self.axis.start + self.axis.end) / 2 if at is None else at)
 
     def _selected(self) -> list[str]:
-        """The selected ops that are shown, in the graph's order."""
-        return [op for op in self._content.graph.ops if op in self._selection] if self._content else []
+        return selected_ops(self._content, self._selection)
 
-    def _select_from(self, choose: Callable[[Content, str], str | None]) -> None:
+    def _select_from(self, choose: Callable[[Content, str], str | None], extend: bool = False) -> None:
+        """Goes on from the op reached last, since several may be selected."""
         if self._content is None:
             return
         selected = self._selected()
-        op = choose(self._content, selected[-1]) if selected else navigation.first_op(self._content)
+        last = self._reached if self._reached in selected else selected[-1] if selected else None
+        op = choose(self._content, last) if last else navigation.first_op(self._content)
         if op is not None:
-            self.selection_requested.emit(frozenset({op}))
+            self._reached = op
+            self.selection_requested.emit(frozenset({op}) | (self._selection if extend else frozenset()))
 
     def _selected_bars(self) -> list[Bar]:
-        """The bars of the selection on the groups' lanes; in the unrolled view those of the iteration in focus."""
-        if self._content is None:
-            return []
-        unrolled, focus = self._mode is GanttMode.UNROLLED, self._canvas.focus_iteration
-        return [
-            bar
-            for bar in self._content.layout.bars
-            if bar.op in self._selection and bar.block is None and not (unrolled and bar.iteration != focus)
-        ]
+        return selected_bars(self._content, self._selection, self._canvas.focus_iteration)
 
     def _selected_span(self) -> tuple[int, int] | None:
-        bars = self._selected_bars()
-        return (min(bar.start for bar in bars), max(bar.end for bar in bars)) if bars else None
+        return span_of(self._selected_bars())
 
     def _reveal_selection(self) -> None:
         """Pans and scrolls if nothing of the selection can be seen."""
