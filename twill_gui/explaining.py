@@ -8,13 +8,14 @@ from PySide6.QtGui import QGuiApplication
 from core.diagnostics import InputError, Severity
 from core.explain.answer import Explanation, Relaxation
 from core.explain.explain import ExplainOptions
+from twill_gui.command_lines import explain_command
 from twill_gui.document.document import Document
 from twill_gui.document.relaxing import applicable, apply
 from twill_gui.document.state import Change
 from twill_gui.jobs.solver import Job, JobState, Solver
 from twill_gui.jobs.supervisor import Ending, Outcome
 from twill_gui.models.arithmetic import arithmetic
-from twill_gui.models.asking import Asked, command_line, elsewhere, first_answer, question, smaller_ii
+from twill_gui.models.asking import Asked, as_options, elsewhere, first_answer, question, smaller_ii
 from twill_gui.views.explain import ExplainView, Facts, Nouns, Stage
 from twill_gui.views.message_bar import Message
 
@@ -149,7 +150,4 @@ class Explaining(QObject):
         state = self._document.state
         if state is None or self._asked is None:
             return
-        file = state.project.file or state.project.input.path
-        schedule = state.active if state.project.file and state.active in state.project.schedules else None
-        loop = None if state.project.file else state.project.input.loop
-        QGuiApplication.clipboard().setText(command_line(self._asked, file, schedule, loop))
+        QGuiApplication.clipboard().setText(explain_command(state, *as_options(self._asked)))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from core.explain.answer import Core, Explanation, ProofState
 from core.explain.explain import BY_RULE
@@ -77,12 +75,10 @@ def elsewhere(graph: Graph, schedule: Schedule, op: str, broken: bool) -> Asked:
     return Asked(schedule.ii, op, place.group, earliest - 1 if earliest else None)
 
 
-def command_line(asked: Asked, file: Path, schedule: str | None, loop: int | None = None) -> str:
-    """The same question to `twill explain`, which reads the files as they are on disk."""
-    words: list[str | int] = ["twill", "explain", str(file)]
+def as_options(asked: Asked) -> list[str]:
+    """The question as options of `twill explain`."""
+    words: list[str] = []
     options: Sequence[tuple[str, str | int | None]] = (
-        ("--loop", loop),
-        ("--schedule", schedule),
         ("--ii", asked.ii),
         ("--op", asked.op),
         ("--group", asked.group),
@@ -91,7 +87,7 @@ def command_line(asked: Asked, file: Path, schedule: str | None, loop: int | Non
     )
     for option, value in options:
         if value is not None:
-            words += [option, value]
+            words += [option, str(value)]
     if asked.groups:
         words += ["--groups", *(f"{kind}={count}" for kind, count in asked.groups)]
-    return shlex.join(str(word) for word in words)
+    return words
