@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from core.schedule.bounds import Arithmetic
 from core.schedule.check import Judge
 from core.schedule.model import Schedule
-from core.solve.engine import Budget, Run, run
+from core.solve.engine import Budget, OutOfTimeError, Run, run
 from core.solve.events import TrailEntry, Verdict
 from core.solve.extract import extract
 from core.solve.model import ExactModel
@@ -34,36 +34,50 @@ class Decider:
         self.arithmetic = Arithmetic(problem.graph)
         self.seed = seed
 
-    def decide(self, ii: int) -> Decision:
-        """Whether there is a schedule at `ii`."""
+    def decide(self, ii: int, work: float | None = None) -> Decision:
+        """Whether there is a schedule at `ii`, within all that is left of the budget or so much work."""
         began = self.budget.seconds()
         certificates = self.arithmetic.certificates(ii)
         if certificates:
             family = certificates[0].family.value
             return Decision(TrailEntry(ii, Verdict.INFEASIBLE, self.budget.seconds() - began, family))
-        model = ExactModel(self.problem, ii, enough_stages(self.problem, ii))
-        result = self.ask(model)
+        stages = enough_stages(self.problem, ii)
+        try:
+            model = self.model(ii, stages)
+        except OutOfTimeError:
+            return Decision(self._entry(ii, Verdict.UNKNOWN, stages, began))
+        result = self.ask(model, work)
         schedule = self.schedule(model, result) if result.verdict is Verdict.FEASIBLE else None
-        return Decision(self._entry(ii, result, model, began), schedule)
+        return Decision(self._entry(ii, result.verdict, stages, began), schedule)
 
     def find(self, ii: int, work: float) -> Schedule | None:
         """A schedule of few stages, if there is one that is found within so much work; None proves nothing."""
         if self.arithmetic.certificates(ii):
             return None
         few = stages_within(least_length(self.problem, ii) + ii, ii)
-        model = ExactModel(self.problem, ii, min(few, enough_stages(self.problem, ii)))
+        try:
+            model = self.model(ii, min(few, enough_stages(self.problem, ii)))
+        except OutOfTimeError:
+            return None
         result = self.ask(model, work)
         return self.schedule(model, result) if result.verdict is Verdict.FEASIBLE else None
 
-    def exclude(self, lowest: int, highest: int) -> TrailEntry:
+    def exclude(self, lowest: int, highest: int, work: float | None = None) -> TrailEntry:
         """Whether arguments that hold for all of these intervals show that none is feasible.
 
         FEASIBLE says only that they do not: a relaxation of rule `unit` at the highest can be satisfied.
         """
         began = self.budget.seconds()
         stages = enough_stages(self.problem, highest)
-        model = ExactModel(self.problem, highest, stages, below=highest - lowest)
-        return replace(self._entry(highest, self.ask(model), model, began), lowest=lowest)
+        try:
+            verdict = self.ask(self.model(highest, stages, below=highest - lowest), work).verdict
+        except OutOfTimeError:
+            verdict = Verdict.UNKNOWN
+        return replace(self._entry(highest, verdict, stages, began), lowest=lowest)
+
+    def model(self, ii: int, stages: int, below: int = 0) -> ExactModel:
+        """The exact model, made within the budget. Raises OutOfTimeError."""
+        return ExactModel(self.problem, ii, stages, below, self.budget.check)
 
     def ask(self, model: ExactModel, work: float | None = None) -> Run:
         """One run of CP-SAT, within all that is left of the budget or a part of it."""
@@ -73,5 +87,5 @@ class Decider:
         """The schedule of a feasible result, accepted by the judge."""
         return extract(model, result, self.judge, self.seed)
 
-    def _entry(self, ii: int, result: Run, model: ExactModel, began: float) -> TrailEntry:
-        return TrailEntry(ii, result.verdict, self.budget.seconds() - began, CP_SAT, horizon=model.stages)
+    def _entry(self, ii: int, verdict: Verdict, stages: int, began: float) -> TrailEntry:
+        return TrailEntry(ii, verdict, self.budget.seconds() - began, CP_SAT, horizon=stages)

@@ -33,6 +33,10 @@ class Run:
     values: Callable[[cp_model.LinearExprT], int] | None = None
 
 
+class OutOfTimeError(Exception):
+    """The budget was spent before there was anything to ask."""
+
+
 class Budget:
     """What is left of a solve: deterministic work, the clock as its backstop, and the user's patience."""
 
@@ -55,11 +59,16 @@ class Budget:
         """Whether nothing more can be asked."""
         return self.work <= 0 or self.seconds_left() <= 0
 
+    def check(self) -> None:
+        """Raises OutOfTimeError if nothing more can be asked."""
+        if self.spent:
+            raise OutOfTimeError
+
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How CP-SAT searches. `presolve`: which costs more than it saves where little is left to be decided. `bound_first`:
-    raises the bound of the objective until a solution meets it, for objectives that come to little."""
+    """How CP-SAT searches. `presolve`: costs more than it saves where little is left to be decided. `bound_first`: the
+    bound of the objective is raised until a solution meets it, for objectives that come to little."""
 
     presolve: bool = True
     bound_first: bool = False

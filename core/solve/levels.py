@@ -9,13 +9,17 @@ from dataclasses import dataclass, field
 from core.schedule.metrics import hand_offs, length, stages, used_groups
 from core.schedule.model import Schedule
 from core.solve.decide import Decider
-from core.solve.engine import Run
+from core.solve.decompose import LARGE_FROM, SEARCHED_UP_TO
+from core.solve.engine import OutOfTimeError, Run
 from core.solve.events import Event, Incumbent, Level, LevelProved, LevelResult, Verdict
 from core.solve.model import ExactModel
 from core.solve.problem import enough_stages, hand_off_weight, least_length, stages_within
 
 WORK_SHARE = 0.5
 """Part of the work left that one level may spend: one that needs more keeps its gap, so that the others get a turn."""
+
+LARGE_WORK = 0.3
+"""The same for large loops, where search seldom finds better."""
 
 
 @dataclass(slots=True)
@@ -60,9 +64,7 @@ class Levels:
         value, least = self._value(level), self._least(level)
         if value <= least:
             return value
-        model = self._model(level, value - 1)
-        model.cp.minimize(model.objective(level))
-        result = self._ask(model)
+        result = self._ask(level, value - 1, minimise=True)
         if result.verdict is Verdict.INFEASIBLE:
             return value
         return max(least, least if result.bound is None else result.bound)
@@ -71,7 +73,7 @@ class Levels:
         """Asks for one length after another, which is faster than minimising it: the limit narrows every start."""
         low = limit = self._least(Level.LENGTH)
         while self._value(Level.LENGTH) > low:
-            result = self._ask(self._model(Level.LENGTH, limit))
+            result = self._ask(Level.LENGTH, limit)
             if result.verdict is Verdict.UNKNOWN:
                 break
             if result.verdict is Verdict.INFEASIBLE:
@@ -81,13 +83,26 @@ class Levels:
 
     def _model(self, level: Level, limit: int) -> ExactModel:
         """Schedules that keep the levels before and are worth at most `limit` in this one."""
-        model = ExactModel(self.decider.problem, self.schedule.ii, self._enough_stages(level, limit))
+        model = self.decider.model(self.schedule.ii, self._enough_stages(level, limit))
         for other, value in (self._fixed | {level: limit}).items():
             model.cp.add(model.objective(other) <= value)
         return model
 
-    def _ask(self, model: ExactModel) -> Run:
-        result = self.decider.ask(model, WORK_SHARE * self.decider.budget.work)
+    def _ask(self, level: Level, limit: int, *, minimise: bool = False) -> Run:
+        """A schedule worth at most `limit`, or the best; kept if there is one."""
+        size = len(self.decider.problem.graph.ops)
+        if size > SEARCHED_UP_TO:
+            return Run(Verdict.UNKNOWN)
+        work = WORK_SHARE * self.decider.budget.work
+        if size >= LARGE_FROM:
+            work = min(work, LARGE_WORK)
+        try:
+            model = self._model(level, limit)
+        except OutOfTimeError:
+            return Run(Verdict.UNKNOWN)
+        if minimise:
+            model.cp.minimize(model.objective(level))
+        result = self.decider.ask(model, work)
         if result.verdict is Verdict.FEASIBLE:
             self.schedule = self.decider.schedule(model, result)
             self.emit(Incumbent(self.schedule, self.decider.budget.seconds()))

@@ -17,6 +17,8 @@ from core.solve.problem import Problem, clusters, hand_off_weight
 from core.solve.symmetry import interchangeable_with
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ortools.sat.python import cp_model
 
 
@@ -26,9 +28,12 @@ class ExactModel:
     Without pinned starts a schedule may be rotated, so one op, the root, starts at a fixed cycle: slot 0 of the
     stage that leaves as many on either side. What the search learns is then relative to the root. With `below` > 0
     rule `unit` is relaxed (`add_units`): no solution means no schedule for `ii` nor for any of `below` intervals less.
+    `still` is called all the time while the model is made, and may raise what ends that.
     """
 
-    def __init__(self, problem: Problem, ii: int, stages: int, below: int = 0) -> None:
+    def __init__(
+        self, problem: Problem, ii: int, stages: int, below: int = 0, still: Callable[[], None] | None = None
+    ) -> None:
         from ortools.sat.python.cp_model import CpModel
 
         self.cp = CpModel()
@@ -36,7 +41,7 @@ class ExactModel:
         self.ii = ii
         self.stages = stages
         pinned = problem.fixed_cycles
-        self.times = Times(self.cp, problem, ii, stages if pinned else 2 * stages - 1)
+        self.times = Times(self.cp, problem, ii, stages if pinned else 2 * stages - 1, still)
         found = clusters(problem, ii)
         self.grouping = Grouping(self.cp, problem, found or [(name,) for name in problem.graph.ops])
         add_dependences(self.cp, problem, self.times, self.grouping)
@@ -50,9 +55,18 @@ class ExactModel:
         if not pinned:
             self._fix_rotation()
 
+    @property
+    def root(self) -> str:
+        """The op that starts at a fixed cycle where a schedule may be rotated."""
+        return max(self.problem.graph.ops.values(), key=lambda op: (not op.variable_latency, op.matrix)).id
+
+    @property
+    def root_start(self) -> int:
+        """That cycle."""
+        return self.ii * (self.stages - 1)
+
     def _fix_rotation(self) -> None:
-        root = max(self.problem.graph.ops.values(), key=lambda op: (not op.variable_latency, op.matrix)).id
-        slot = self.times.slot
+        root, slot = self.root, self.times.slot
         self.cp.add(slot[root] == 0)
         self.cp.add(self.times.stage[root] == self.stages - 1)
         alike = interchangeable_with(self.problem.graph, root)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -33,11 +33,19 @@ class Times:
     dependences: copies of a live range at an anchor are then linear in stages and Booleans, and exact. Stages enter
     only by their differences, `lag`, a variable per pair of ops: what the search learns then holds wherever the pair
     is (without this, proofs with many stages take more than 50 times as long). `most_periods` bounds the periods of
-    any live range.
+    any live range. `still` is called for every new pair.
     """
 
-    def __init__(self, cp: cp_model.CpModel, problem: Problem, ii: int, stages: int) -> None:
+    def __init__(
+        self,
+        cp: cp_model.CpModel,
+        problem: Problem,
+        ii: int,
+        stages: int,
+        still: Callable[[], None] | None = None,
+    ) -> None:
         self.cp = cp
+        self._still = still
         self.ii = ii
         self._stages = stages
         self.most_periods = stages + _longest_tail(problem, ii)
@@ -102,6 +110,8 @@ class Times:
             return 0
         pair = (one.clock, one.offset, other.clock, other.offset)
         if pair not in self._later:
+            if self._still is not None:
+                self._still()
             literal = self.cp.new_bool_var("")
             self.cp.add(one.phase >= other.phase + 1).only_enforce_if(literal)
             self.cp.add(one.phase <= other.phase).only_enforce_if(~literal)

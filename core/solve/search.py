@@ -9,8 +9,14 @@ from dataclasses import dataclass, field, replace
 from core.graph.model import Graph, Pin
 from core.schedule.model import Schedule
 from core.solve.decide import Decider, Decision
+from core.solve.decompose import LARGE_FROM, SEARCHED_UP_TO, improving
 from core.solve.events import Event, Incumbent, SolveOptions, Status, Step, TrailEntry, Verdict
 from core.solve.problem import make_problem, monotone
+
+DECOMPOSITION = "decomposition"
+
+WORK_SHARE = 0.5
+"""Part of the work left that one interval may take, so that one that is never decided leaves some for others."""
 
 DEFAULT_FACTOR = 4
 """Intervals are asked for up to this multiple of the least lower bound, unless the options say."""
@@ -48,15 +54,33 @@ class Search:
         """Narrows `lower` and `upper` until they meet, no II is left up to the greatest asked, or the budget is
         spent."""
         self._bound()
+        large = len(self.decider.problem.graph.ops) >= LARGE_FROM
         if self.options.ii is not None:
-            if self._open:
+            if large:
+                self._improve(self.options.ii)
+            if self._open and self.schedule is None:
                 self._take(self.decider.decide(self.options.ii))
-            return
-        if self.decider.problem.pinned_starts:
+        elif self.decider.problem.pinned_starts:
             self._step()
         else:
-            self._bracket()
+            if large:
+                self._improve(self.lower)
+            if self.upper is None:
+                self._bracket()
+            elif len(self.decider.problem.graph.ops) > SEARCHED_UP_TO:
+                return
             self._narrow()
+            if self.upper is None and not large:
+                self._improve(self.lower)
+
+    def _improve(self, lowest: int) -> None:
+        """Schedules at smaller and smaller intervals that prove nothing of those below."""
+        budget, began = self.decider.budget, self.decider.budget.seconds()
+        for schedule in improving(self.decider.problem, lowest, budget, self.decider.seed):
+            if schedule.ii <= self.greatest:
+                entry = TrailEntry(schedule.ii, Verdict.FEASIBLE, budget.seconds() - began, DECOMPOSITION)
+                self._take(Decision(entry, schedule))
+            began = budget.seconds()
 
     def _bound(self) -> None:
         bounds = self.decider.arithmetic.bounds()
@@ -92,13 +116,13 @@ class Search:
     def _probe(self, ii: int) -> None:
         """Excludes all from `lower` to `ii`, or decides `ii`."""
         if ii > self.lower and not monotone(self.decider.problem.graph):
-            entry = self.decider.exclude(self.lower, ii)
+            entry = self.decider.exclude(self.lower, ii, WORK_SHARE * self.decider.budget.work)
             if entry.verdict is not Verdict.FEASIBLE:
                 if entry.verdict is Verdict.INFEASIBLE:
                     self.lower = ii + 1
                 self._record(entry)
                 return
-        self._take(self.decider.decide(ii))
+        self._take(self.decider.decide(ii, WORK_SHARE * self.decider.budget.work))
 
     def _step(self) -> None:
         """With pinned starts: every interval in turn, above those that are impossible even without them."""

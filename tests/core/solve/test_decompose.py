@@ -17,6 +17,7 @@ from core.graph.model import (
     GroupKind,
     Limits,
     Op,
+    Pin,
     RegisterFile,
     Result,
     Space,
@@ -25,11 +26,14 @@ from core.graph.read import load_graph
 from core.graph.unroll import unroll
 from core.schedule.bounds import bounds
 from core.schedule.check import check
-from core.solve.decompose import heuristic, repeat
+from core.schedule.model import Schedule
+from core.solve.decompose import LEAST_STEP, improving, repeat
 from core.solve.engine import Budget
 from core.solve.events import Level, SolveOptions, Status
 from core.solve.group_choice import GroupChoice
 from core.solve.problem import make_problem
+from core.solve.search import DECOMPOSITION
+from core.solve.sequential import sequential
 from core.solve.solve import solve
 
 KERNELS = Path(__file__).parents[2] / "data" / "cases" / "kernels"
@@ -52,47 +56,101 @@ def budget() -> Budget:
     return Budget(600, lambda: False)
 
 
+def best(graph: Graph, lowest: int) -> Schedule | None:
+    """The last schedule on the way down to `lowest`; every one of them is legal and better than the one before."""
+    found: list[Schedule] = []
+    for schedule in improving(make_problem(graph), lowest, budget(), seed=1):
+        assert check(graph, schedule).legal
+        assert lowest <= schedule.ii and (not found or schedule.ii < found[-1].ii)
+        found.append(schedule)
+    return found[-1] if found else None
+
+
+def lower_bound(graph: Graph) -> int:
+    bound = bounds(graph).lower_bound
+    assert bound is not None
+    return bound
+
+
 @pytest.mark.parametrize(
     ("name", "times"), [("fa_fwd_hopper_2x64", 3), ("fa_fwd_hopper_2x64", 6), ("fa_fwd_blackwell_2x128", 3)]
 )
 def test_an_unrolled_loop_reaches_its_bound(name: str, times: int) -> None:
     graph = unrolled(name, times)
-    bound = bounds(graph).lower_bound
-    assert bound is not None
-    schedule = heuristic(graph, bound, budget(), seed=1)
-    assert schedule is not None and schedule.ii == bound
-    assert check(graph, schedule).legal
+    schedule = best(graph, lower_bound(graph))
+    assert schedule is not None and schedule.ii == lower_bound(graph)
 
 
-def test_copies_of_unequal_cost() -> None:
+def unequal(graph: Graph) -> Graph:
+    """The graph with latencies of which no two copies have the same."""
     chance = random.Random(1)
-    graph = unrolled("fa_fwd_hopper_2x64", 6)
     costs = {n: replace(op, latency=op.latency - chance.randint(0, op.latency // 30)) for n, op in graph.ops.items()}
-    graph = replace(graph, ops=costs)
-    bound = bounds(graph).lower_bound
-    assert bound is not None
-    schedule = heuristic(graph, bound + bound // 20, budget(), seed=1)
-    assert schedule is not None and schedule.ii <= bound + bound // 20
-    assert check(graph, schedule).legal
+    return replace(graph, ops=costs)
 
 
+def test_copies_of_unequal_cost_fold() -> None:
+    graph = unequal(unrolled("fa_fwd_hopper_2x64", 6))
+    assert fold(graph) is not None
+    lowest = lower_bound(graph) * 21 // 20
+    schedule = best(graph, lowest)
+    assert schedule is not None and schedule.ii <= lowest + lowest // LEAST_STEP
+
+
+@pytest.mark.parametrize(("name", "times"), [("fa_fwd_hopper_2x64", 3), ("fa_bwd_hopper", 2)])
+def test_large_loops_that_do_not_repeat(name: str, times: int) -> None:
+    graph = unlike(unequal(unrolled(name, times)))
+    assert fold(graph) is None and len(graph.ops) in (54, 48)
+    result = solve(graph, SolveOptions(objective=(Level.II,), limit_s=60))
+    assert result.schedule is not None and result.ii is not None
+    assert check(graph, result.schedule).legal
+    assert result.ii <= lower_bound(graph) * 11 // 10
+    assert any(entry.by == DECOMPOSITION for entry in result.trail)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["fa_fwd_hopper_2x64", "fa_bwd_hopper"])
-def test_groups_first_where_nothing_repeats(name: str) -> None:
-    graph = unlike(unrolled(name, 2))
-    assert fold(graph) is None
-    bound = bounds(graph).lower_bound
-    assert bound is not None
-    schedule = heuristic(graph, bound + bound // 10, budget(), seed=1)
-    assert schedule is not None and schedule.ii <= bound + bound // 10
-    assert check(graph, schedule).legal
+def test_very_large_loops_that_do_not_repeat(name: str) -> None:
+    """What is found is not proved least, and says so."""
+    graph = unlike(unequal(unrolled(name, 6)))
+    result = solve(graph, SolveOptions(limit_s=300))
+    assert fold(graph) is None and len(graph.ops) in (108, 144)
+    assert result.ii is not None and result.ii <= lower_bound(graph) * 5 // 4
+    assert result.status is (Status.OPTIMAL if result.ii == lower_bound(graph) else Status.FEASIBLE)
+
+
+def test_one_interval_of_a_large_loop() -> None:
+    graph = unlike(unrolled("fa_fwd_hopper_2x64", 3))
+    ii = lower_bound(graph) * 4 // 3
+    result = solve(graph, SolveOptions(objective=(Level.II,), ii=ii, limit_s=60))
+    assert (result.status, result.ii) == (Status.FEASIBLE, ii)
 
 
 def test_nothing_is_found_below_the_bound() -> None:
     graph = unrolled("fa_fwd_hopper_2x64", 3)
-    bound = bounds(graph).lower_bound
-    assert bound is not None
-    assert heuristic(graph, bound - 1, budget(), seed=1) is None
-    assert heuristic(graph, 1, budget(), seed=1) is None
+    bound = lower_bound(graph)
+    found = best(graph, bound - 1)
+    assert found is not None and found.ii >= bound
+    pinned = replace(graph, pins={next(iter(graph.ops)): Pin(start=0)})
+    assert list(improving(make_problem(pinned), bound, budget(), seed=1)) == []
+
+
+@pytest.mark.parametrize("name", ["fa_fwd_hopper_2x64", "fa_bwd_hopper", "layer_norm", "gemm", "dual_gemm"])
+def test_the_order_of_the_text_gives_a_schedule_at_once(name: str) -> None:
+    graph = load_graph(KERNELS / f"{name}.yaml")
+    problem = make_problem(graph)
+    choice = GroupChoice(problem, lower_bound(graph), seed=1)
+    for _ in range(6):
+        holders = choice.propose(1.0, budget())
+        assert holders is not None
+        schedule = sequential(problem, holders, lower_bound(graph), 1, budget())
+        if schedule is not None:
+            break
+        choice.refuse(holders)
+    else:
+        pytest.fail("no choice of groups has a schedule")
+    assert check(graph, schedule).legal
+    held = {op: problem.candidates[i].name for op, i in holders.items()}
+    assert {op: place.group for op, place in schedule.ops.items()} == held
 
 
 def test_a_refused_choice_of_groups_does_not_come_again() -> None:
