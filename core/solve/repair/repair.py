@@ -1,0 +1,175 @@
+"""The repair: a cascade at once, then the nearest schedule with all groups kept, then with any groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from core.graph.model import Graph
+from core.schedule.bounds import bounds
+from core.schedule.check import Judge
+from core.schedule.edits import add_group, move_op, shift
+from core.schedule.model import Origin, Schedule
+from core.solve.engine import Budget
+from core.solve.events import Status, Verdict
+from core.solve.problem import enough_stages
+from core.solve.repair.anchored import anchored_problem, enough_anchored_stages, spare_groups
+from core.solve.repair.cascade import cascade
+from core.solve.repair.descent import Descent
+from core.solve.repair.nearest import NearestModel
+from core.solve.repair.request import Place, Repaired, RepairRequest
+
+KEPT_COUNT, KEPT_SEARCH, KEPT_MOVEMENT = 0.3, 0.5, 0.15
+"""Parts of the work with all groups kept: to prove the fewest moves, to find few if that fails, for least movement."""
+
+COUNT, SEARCH, MOVEMENT = 0.5, 0.25, 0.25
+"""The same of what is left, with any groups."""
+
+WORK_PER_SECOND = 0.06
+"""Deterministic work on these models in a second at the least, the making of the models included."""
+
+
+def repair(request: RepairRequest, stopped: Callable[[], bool] | None = None) -> Repaired:
+    """Answers the request within its limit; `stopped` is asked now and then.
+
+    The same request and versions give the same answer unless the clock ends the search. Raises KeyError for an op that
+    is not there, ValueError for a start before cycle 0 or a schedule that does not fit the graph, and RuntimeError if
+    the judge refuses a schedule of the solver (an internal error).
+    """
+    repairing = _Repairing(request, Budget(request.limit_s, stopped or _never))
+    found = repairing.run()
+    if found.schedule is None:
+        return found
+    bound = bounds(request.graph).lower_bound
+    least = bound is not None and found.schedule.ii <= bound
+    status = Status.OPTIMAL if least else Status.FEASIBLE
+    origin = Origin("repair", status.value, seed=request.seed)
+    return replace(found, schedule=replace(found.schedule, origin=origin))
+
+
+class _Repairing:
+    """One request; all that is asked of it shares one budget."""
+
+    def __init__(self, request: RepairRequest, budget: Budget) -> None:
+        self._request = request
+        self._budget = budget
+        budget.work = WORK_PER_SECOND * request.limit_s
+        self._judge = Judge(request.graph)
+        with_moves(request.graph, request.schedule, request.moves)
+        self._problem = anchored_problem(request.graph, request.schedule, request.moves)
+
+    def run(self) -> Repaired:
+        """The nearest schedule."""
+        request, problem = self._request, self._problem
+        if not all(problem.allowed.values()):
+            return self._answer(Verdict.INFEASIBLE)
+        if request.may_rotate and not problem.pinned_starts:
+            return self._rotated()
+        return self._nearest(request.schedule, request.moves)
+
+    def _rotated(self) -> Repaired:
+        """With as many intervals before the schedule as may ever help: below the lowest stage of a place that is kept,
+        boundaries between stages can be closed as above the highest."""
+        request, ii = self._request, self._request.schedule.ii
+        room = enough_stages(self._problem, ii)
+        moves = {op: replace(place, start=place.start + room * ii) for op, place in request.moves.items()}
+        found = self._nearest(shift(request.schedule, room * ii), moves)
+        if found.schedule is None:
+            return found
+        spare = min(room, min(place.start for place in found.schedule.ops.values()) // ii)
+        return replace(found, schedule=shift(found.schedule, -spare * ii), later=room - spare)
+
+    def _nearest(self, base: Schedule, moves: Mapping[str, Place]) -> Repaired:
+        request, budget, problem = self._request, self._budget, self._problem
+        descent = Descent(request.graph, base, moves, self._judge, budget, request.seed)
+        for guess in _guesses(request, base, moves):
+            descent.offer(guess)
+        stages = enough_anchored_stages(problem, base, moves)
+        verdict = self._keep_groups(descent, base, moves, stages)
+        if not descent.proved and (verdict is not Verdict.UNKNOWN or descent.best is None):
+            left = budget.work
+            model = NearestModel(problem, base, moves, stages)
+            verdict = descent.fewer(model, (COUNT * left, SEARCH * left), exact=True)
+            descent.nearer(model, MOVEMENT * left, exact=True)
+        if descent.best is None:
+            return self._answer(verdict, stages)
+        return Repaired(
+            Verdict.FEASIBLE,
+            budget.seconds(),
+            stages,
+            descent.best,
+            descent.moved,
+            descent.count,
+            descent.movement,
+        )
+
+    def _keep_groups(self, descent: Descent, base: Schedule, moves: Mapping[str, Place], stages: int) -> Verdict:
+        """The nearest schedule with all groups as they are, which is found sooner; if there is none, with those of the
+        best one known. UNKNOWN: even this was too much for the work there is; any groups would be more so."""
+        work, problem = self._budget.work, self._problem
+        verdict = Verdict.INFEASIBLE
+        for grouping in _groupings(base, descent.best):
+            kept = anchored_problem(self._request.graph, base, moves, grouping)
+            if descent.proved or kept.allowed == problem.allowed:
+                return Verdict.INFEASIBLE
+            if all(kept.allowed.values()):
+                model = NearestModel(kept, base, moves, stages)
+                verdict = descent.fewer(model, (KEPT_COUNT * work, KEPT_SEARCH * work), exact=False)
+                if verdict is not Verdict.INFEASIBLE or (descent.moved and grouping is not base):
+                    descent.nearer(model, KEPT_MOVEMENT * work, exact=False)
+                    break
+        return verdict
+
+    def _answer(self, verdict: Verdict, stages: int = 0) -> Repaired:
+        return Repaired(verdict, self._budget.seconds(), stages)
+
+
+def _guesses(request: RepairRequest, base: Schedule, moves: Mapping[str, Place]) -> Iterator[Schedule]:
+    """The moves alone, their cascade, and everything moved as they are: as far, and onto groups exchanged as theirs."""
+    dropped = with_moves(request.graph, base, moves)
+    yield dropped
+    pushed = cascade(request.graph, dropped, moves)
+    if pushed is not None:
+        yield pushed
+    by = {place.start - base.ops[op].start for op, place in moves.items()}
+    exchanged = _exchanged(dropped, base, moves)
+    if len(by) == 1 and exchanged is not None and min(place.start for place in base.ops.values()) + min(by) >= 0:
+        yield shift(exchanged, min(by))
+
+
+def _exchanged(dropped: Schedule, base: Schedule, moves: Mapping[str, Place]) -> Schedule | None:
+    """The base with each moved op's group and the one it is put on exchanged; None if they differ in kind, or if two
+    moves ask for different exchanges."""
+    names: dict[str, str] = {}
+    for op, place in moves.items():
+        group = base.ops[op].group
+        if names.get(group, place.group) != place.group or names.get(place.group, group) != group:
+            return None
+        if dropped.groups[group].kind != dropped.groups[place.group].kind:
+            return None
+        names |= {group: place.group, place.group: group}
+    groups = {name: dropped.groups[names.get(name, name)] for name in dropped.groups}
+    ops = {op: replace(place, group=names.get(place.group, place.group)) for op, place in base.ops.items()}
+    return replace(base, groups=groups, ops=ops)
+
+
+def _groupings(base: Schedule, best: Schedule | None) -> Iterator[Schedule]:
+    """Schedules whose groups may be kept: those of the base, and of what has been found."""
+    yield base
+    if best is not None and any(best.ops[op].group != place.group for op, place in base.ops.items()):
+        yield best
+
+
+def with_moves(graph: Graph, schedule: Schedule, moves: Mapping[str, Place]) -> Schedule:
+    """The schedule with the moves made and nothing else, on groups that it may not have had yet. Raises KeyError for an
+    unknown op or group, ValueError for a start before cycle 0."""
+    spare = {candidate.name: candidate.kind for candidate in spare_groups(graph, schedule)}
+    for op, place in moves.items():
+        if place.group in spare and place.group not in schedule.groups:
+            schedule = add_group(schedule, place.group, spare[place.group], 0)
+        schedule = move_op(schedule, op, place.start, place.group)
+    return schedule
+
+
+def _never() -> bool:
+    return False
