@@ -24,7 +24,7 @@ class Needs(Enum):
     SCHEDULE = "a schedule"
     SELECTION = "a selected operation"
     IDLE = "an open project and no running solve"
-    RUNNING = "a running solve"
+    RUNNING = "a running solve or explanation"
 
 
 class Style(Flag):
@@ -191,7 +191,7 @@ ACTIONS = (
         _S,
         "&Cancel",
         ("Ctrl+.",),
-        "Stop the running solve, keeping the best so far",
+        "Stop the running solve or explanation, keeping the best so far",
         "cancel",
         Needs.RUNNING,
         style=_BAR,

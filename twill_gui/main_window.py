@@ -217,6 +217,7 @@ class MainWindow(QMainWindow):
         self.files.diagnostics.connect(self.problems.set_diagnostics)
         self.files.recent_changed.connect(self._on_recent_changed)
         self.solving.busy_changed.connect(self._on_busy_changed)
+        self.explaining.busy_changed.connect(self._enable_actions)
         self.progress.changed.connect(self._enable_actions)
         self.actions_by_name.connect_all(slots(self))
 
@@ -323,7 +324,7 @@ class MainWindow(QMainWindow):
             Needs.SCHEDULE: document.schedule is not None,
             Needs.SELECTION: bool(document.schedule and document.selection),
             Needs.IDLE: document.state is not None and not busy,
-            Needs.RUNNING: self.progress.running and not self.progress.stopping,
+            Needs.RUNNING: (self.progress.running and not self.progress.stopping) or self.explaining.busy,
         }
         self.actions_by_name.enable(need for need, present in available.items() if present)
 

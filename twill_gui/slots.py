@@ -67,7 +67,7 @@ def slots(window: MainWindow) -> dict[str, Callable[[], object]]:
         "source_line": lambda: window.open_line(min(document.selection)),
         "all_dependences": lambda: _toggle_arrows(window),
         "solve": window.solving.solve,
-        "cancel": window.solving.cancel,
+        "cancel": lambda: (window.solving.cancel(), window.explaining.cancel()),
         "copy_solve": lambda: _copy_command(window, solve_command),
         "copy_check": lambda: _copy_command(window, check_command),
         "why_not_ii": window.explaining.ask_smaller_ii,

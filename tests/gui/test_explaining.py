@@ -24,11 +24,12 @@ from core.cli import main
 from core.explain.answer import NOTHING, Highlight
 from core.explain.question import why_not_ii
 from core.schedule.report import Family
+from twill_gui.command_lines import explain_command
 from twill_gui.document import editing
 from twill_gui.document.files import open_state
 from twill_gui.jobs.solver import Job, Solver
 from twill_gui.main_window import MainWindow
-from twill_gui.models.asking import Asked
+from twill_gui.models.asking import Asked, as_options, question
 from twill_gui.views.explain import ExplainView, Stage
 
 OpenWindow = Callable[..., MainWindow]
@@ -189,6 +190,15 @@ def test_cancel_keeps_what_is_known(bot: QtBot, opened: Callable[..., MainWindow
     assert "is impossible" in window.explain_view.headline and "cancelled" in window.explain_view.text()
 
 
+def test_control_period_cancels(bot: QtBot, opened: Callable[..., MainWindow]) -> None:
+    window = opened(fake_explainers.until_stopped)
+    assert not window.actions_by_name["cancel"].isEnabled()
+    window.explaining.ask(Asked(5))
+    bot.keyClick(window.gantt.canvas, Qt.Key.Key_Period, CONTROL)
+    wait_for_end(bot, window)
+    assert "cancelled" in window.explain_view.text().lower() and not window.actions_by_name["cancel"].isEnabled()
+
+
 def test_a_time_out_is_never_called_impossible(bot: QtBot, opened: Callable[..., MainWindow]) -> None:
     window = opened(fake_explainers.does_not_know)
     ask(bot, window, Asked(5))
@@ -260,6 +270,29 @@ def test_problems_lead_to_the_question_why(bot: QtBot, idle: None, opened: Calla
     window.dock_layout.bring_forward("Problems")
     bot.mouseClick(window.problems_view.why_button, LEFT)
     assert window.explain_view.form.asked == Asked(6, "b", "compute.0", 1)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        Asked(4),
+        Asked(6, "b", "compute.1"),
+        Asked(6, "b", None, 2),
+        Asked(6, registers=16),
+        Asked(6, groups=(("compute", 1),)),
+    ],
+    ids=str,
+)
+def test_every_question_is_the_same_on_the_command_line(asked: Asked, tmp_path: Path) -> None:
+    file = write_project(tmp_path / "p")
+    state = open_state(file).state
+    written = io.StringIO()
+    words = shlex.split(explain_command(state, *as_options(asked)))
+    with contextlib.redirect_stdout(written):
+        main([*words[1:], "--limit-s", "0.01", "--json"])
+    document = json.loads(written.getvalue())
+    wanted = question(asked, state.variant.graph, state.variant.schedule)
+    assert (document["question"], document["ii"]) == (wanted.title, wanted.ii)
 
 
 def test_text_and_command_line_are_copied(
