@@ -183,6 +183,7 @@ def _explain_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--group", metavar="NAME", help="on this group of the schedule, or of this kind")
     parser.add_argument("--start", type=_count, metavar="N", help="at this cycle")
     parser.add_argument("--with", dest="other", metavar="ID", help="on one group with this op")
+    parser.add_argument("--sensitivity", action="store_true", help="say too which costs the least II depends on")
     parser.add_argument("--limit-s", type=_seconds, metavar="S", help="seconds at most (30)")
 
 
@@ -195,6 +196,21 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="PATH", help="file to write")
 
 
+def _compile_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("inputs", nargs="+", metavar="PATH", help="folder of twill export --format cuda, or a .cu file")
+    parser.add_argument("--arch", default="sm_90a", metavar="SM", help="architecture (default: sm_90a)")
+    parser.add_argument("--roles", action="store_true", help="also the registers of each role compiled by itself")
+    parser.add_argument("-o", "--output", metavar="FILE", help="keep the machine code (cubin)")
+
+
+def _run_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("inputs", nargs="+", metavar="FOLDER", help="folder of twill export --format cuda")
+    parser.add_argument("--arch", default="sm_90a", metavar="SM", help="architecture (default: sm_90a)")
+    parser.add_argument("--batch", metavar="FILE", help="cases with inputs and expected outputs")
+    parser.add_argument("--time", type=_positive, metavar="RUNS", help="time so many runs of each case")
+    parser.add_argument("--limit", type=_seconds, default=600.0, metavar="S", help="seconds at most (default: 600)")
+
+
 _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = (
     ("inspect", "list functions, operations and loops of TTGIR files", _inspect_options),
     ("graph", "print the loop's graph (twill.graph/1) with its lower bounds", _graph_options),
@@ -203,6 +219,8 @@ _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...
     ("check", "judge a schedule: every broken rule, and the peaks of every resource", _check_options),
     ("explain", "say why something has no schedule, and what would have to change", _explain_options),
     ("export", "write a schedule for other tools", _export_options),
+    ("compile", "compile an exported kernel with nvcc: messages, registers, spills", _compile_options),
+    ("run", "build an exported kernel's test program and run it on this machine's GPU", _run_options),
 )
 
 

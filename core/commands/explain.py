@@ -32,7 +32,9 @@ from core.solve.events import Verdict
 def run(arguments: argparse.Namespace) -> ExitCode:
     """Answers for the input: 0 explained (or possible after all), 4 not known within the limit."""
     _check_usage(arguments)
-    options = ExplainOptions() if arguments.limit_s is None else ExplainOptions(total_s=arguments.limit_s)
+    options = ExplainOptions(sensitivity=arguments.sensitivity)
+    if arguments.limit_s is not None:
+        options = replace(options, total_s=arguments.limit_s)
 
     def answer(name: str) -> Answer:
         opened = open_project(chosen_project(name, arguments))
@@ -130,6 +132,8 @@ def explanation_text(name: str, explanation: Explanation) -> str:
     enough = [r for r in explanation.relaxations if r.new is not None]
     lines += _listed("what would help, each by itself:", [r.sentence + ("" if r.least else " or less") for r in enough])
     lines += _listed("what would not help:", [r.sentence for r in explanation.relaxations if r.new is None])
+    depends = [sensitivity.sentence for sensitivity in explanation.sensitivity]
+    lines += _listed(f"what the least II, {explanation.least_ii}, depends on:", depends)
     return "\n".join(lines)
 
 

@@ -12,8 +12,9 @@ on a group, at a cycle, or both) and `why_not_together` (ops that must be apart)
 `core.explain.answer.Explanation` after the other, each with all of the one before and something better or more:
 arithmetic at once; cores, each again when it has been confirmed; what would help; the dependences that matter. The one
 with `done` is the last and is returned too. `stopped` is asked many times a second: once it says True the answer so far
-is the last. Where what is asked is possible, `binding` says what has least room left.
+is the last. Where what is asked is possible, `binding` says what has least room left. With
+`ExplainOptions(sensitivity=True)` the last to come is which costs the least II depends on, and how closely.
 
-A `Reason` and a `Relaxation` each have a `sentence` and a `highlight`: the ops, dependences, units and
+A `Reason`, a `Relaxation` and a `Sensitivity` each have a `sentence` and a `highlight`: the ops, dependences, units and
 groups that views light up. `Explanation.as_json` is the document of the command line.
 """

@@ -114,12 +114,43 @@ class Relaxation:
 
 
 @dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """How far a cost that `ops` have in common may change, alone, while the least II stays what it is.
+
+    One less than `least` makes a smaller II possible (None: not even 0 does), one more than `most` a greater one
+    necessary (None: not even twice the cost does). `proved`: both are exact, else the room is at least that.
+    """
+
+    what: str
+    ops: tuple[str, ...]
+    old: int
+    least: int | None
+    most: int | None
+    proved: bool
+    sentence: str
+    highlight: Highlight = NOTHING
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields of the command line's `sensitivity` entries."""
+        return {
+            "what": self.what,
+            "ops": list(self.ops),
+            "old": self.old,
+            "least": self.least,
+            "most": self.most,
+            "proved": self.proved,
+            "sentence": self.sentence,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """The answer to a question, as far as it is known; each one that is given later says more.
 
     `verdict`: whether what is asked is possible at all. `only`: there is no reason beside the first core; None: not
     known. `binding`: where it is possible, what has least room left. `in_place`: what is broken if all other ops stay
-    where they are. `done`: nothing more will come.
+    where they are. `least_ii`, where sensitivity was asked for: the least II, if it is proved, of
+    whose costs `sensitivity` speaks. `done`: nothing more will come.
     """
 
     title: str
@@ -131,6 +162,8 @@ class Explanation:
     relaxations: tuple[Relaxation, ...] = ()
     binding: tuple[Reason, ...] = ()
     in_place: tuple[Violation, ...] = ()
+    least_ii: int | None = None
+    sensitivity: tuple[Sensitivity, ...] = ()
     seconds: float = 0.0
     done: bool = False
 
@@ -162,5 +195,7 @@ class Explanation:
             "relaxations": [relaxation.as_json() for relaxation in self.relaxations],
             "binding": [reason.as_json() for reason in self.binding],
             "in_place": [violation.as_json() for violation in self.in_place],
+            "least_ii": self.least_ii,
+            "sensitivity": [sensitivity.as_json() for sensitivity in self.sensitivity],
             "seconds": round(self.seconds, 3),
         }

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from core.explain.chains import chains
+from core.explain.clock import Clock
 from core.explain.constraints import Constraint, Topic, atoms
-from core.explain.decisions import Clock, Decisions
+from core.explain.decisions import Decisions
 from core.explain.minimal import minimal_subset
 from core.schedule.bounds import certificates
 from core.schedule.report import Family

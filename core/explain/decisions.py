@@ -2,79 +2,21 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from core.explain.assumptions import Assumptions, group_counts
+from core.explain.clock import Clock, Solver
 from core.explain.constraints import Constraint, Topic, atoms
 from core.explain.guarded import MORE_GROUPS
+from core.explain.prober import Prober, fits
 from core.explain.relax import relaxed
 from core.explain.stages import closed_up
 from core.graph.model import Graph
 from core.schedule.bounds import certificates
 from core.schedule.check import Judge
-from core.schedule.check_registers import VARIABLE_LATENCY_LEAST_GRANT
-from core.schedule.model import Schedule
-from core.solve.events import SolveOptions, SolveResult, Status, Verdict
-
-_VERDICTS = {
-    Status.OPTIMAL: Verdict.FEASIBLE,
-    Status.FEASIBLE: Verdict.FEASIBLE,
-    Status.INFEASIBLE: Verdict.INFEASIBLE,
-    Status.UNKNOWN: Verdict.UNKNOWN,
-}
-
-
-class Clock:
-    """How long an explanation, or a part of it, may take, and the user's patience."""
-
-    def __init__(self, limit_s: float, stopped: Callable[[], bool]) -> None:
-        self._began = time.monotonic()
-        self._limit_s = limit_s
-        self.stopped = stopped
-
-    def seconds(self) -> float:
-        """Since it began."""
-        return time.monotonic() - self._began
-
-    def left(self) -> float:
-        """Seconds; 0 if there are none or the user wants no more."""
-        return 0.0 if self.stopped() else max(0.0, self._limit_s - self.seconds())
-
-    def part(self, limit_s: float) -> Clock:
-        """A clock for the next `limit_s` seconds that does not outlast this one."""
-        return Clock(min(limit_s, self.left()), self.stopped)
-
-
-class Solver:
-    """Questions to the exact solver, each within `call_limit_s` and what the clock has left."""
-
-    def __init__(self, call_limit_s: float, seed: int) -> None:
-        self.call_limit_s = call_limit_s
-        self._seed = seed
-
-    def ask(self, graph: Graph, ii: int, clock: Clock) -> tuple[Verdict, Schedule | None]:
-        """Whether the graph has a schedule at `ii`, and if so which."""
-        limit_s = min(self.call_limit_s, clock.left())
-        if not limit_s:
-            return Verdict.UNKNOWN, None
-        result = self._solve(graph, SolveOptions(objective=(), ii=ii, limit_s=limit_s, seed=self._seed), clock)
-        return _VERDICTS[result.status], result.schedule
-
-    def least_ii(self, graph: Graph, clock: Clock, greatest: int | None = None) -> SolveResult | None:
-        """The graph's least interval up to `greatest` (None: as far as a solve goes), within all that the clock has
-        left; None if that is nothing."""
-        limit_s = clock.left()
-        if not limit_s:
-            return None
-        return self._solve(graph, SolveOptions(objective=(), max_ii=greatest, limit_s=limit_s, seed=self._seed), clock)
-
-    def _solve(self, graph: Graph, options: SolveOptions, clock: Clock) -> SolveResult:
-        from core.solve.solve import solve  # OR-Tools takes a while to load: arithmetic answers come before that
-
-        return solve(graph, options, None, clock.stopped)
+from core.solve.events import Verdict
 
 
 class Decisions:
@@ -88,11 +30,11 @@ class Decisions:
         self.ii = ii
         self.constraints = tuple(constraints)
         self._solver = solver
+        self.prober = Prober(ii, solver)
         self._atoms = atoms(self.constraints)
         self._excluded: list[frozenset[Constraint]] = []
         self._possible: list[frozenset[Constraint]] = []
         self._loose: dict[frozenset[Constraint], frozenset[Constraint]] = {}
-        self._schedules: list[Schedule] = []
 
     def graph_of(self, kept: Iterable[Constraint]) -> Graph:
         """The graph with only these constraints."""
@@ -173,28 +115,27 @@ class Decisions:
 
     def _decide(self, held: frozenset[Constraint], clock: Clock) -> Verdict:
         graph = self.graph_of(held)
-        if certificates(graph, self.ii):
-            return Verdict.INFEASIBLE
-        judge = Judge(graph)
-        if any(_fits(judge, graph, schedule) for schedule in reversed(self._schedules)):
-            return Verdict.FEASIBLE
+        known = self.prober.at_once(graph)
+        if known is not Verdict.UNKNOWN:
+            return known
         if held >= self._assumptions.always:
-            verdict = self._by_assumption(held, graph, judge, clock)
+            verdict = self._by_assumption(held, graph, clock)
             if verdict is not Verdict.UNKNOWN:
                 return verdict
         fewer = self._with_fewer_groups(graph)
         verdict = self._alone(fewer, clock)
         return self._alone(graph, clock) if verdict is Verdict.INFEASIBLE and fewer != graph else verdict
 
-    def _by_assumption(self, held: frozenset[Constraint], graph: Graph, judge: Judge, clock: Clock) -> Verdict:
+    def _by_assumption(self, held: frozenset[Constraint], graph: Graph, clock: Clock) -> Verdict:
         limit_s = min(self._solver.call_limit_s, clock.left())
         if not limit_s:
             return Verdict.UNKNOWN
         opinion = self._assumptions.ask(held, graph, limit_s, clock.stopped)
         if opinion.schedule is not None:
+            judge = Judge(graph)
             for schedule in (opinion.schedule, *closed_up(graph, opinion.schedule)):
-                if _fits(judge, graph, schedule):
-                    self._schedules.append(schedule)
+                if fits(judge, graph, schedule):
+                    self.prober.schedules.append(schedule)
                     return Verdict.FEASIBLE
         if opinion.verdict is not Verdict.INFEASIBLE:
             return Verdict.UNKNOWN
@@ -218,12 +159,11 @@ class Decisions:
         if not limit_s:
             return Verdict.UNKNOWN
         opinion = confirm(graph, self.ii, limit_s=limit_s, stopped=clock.stopped)
-        verdict, schedule = opinion.verdict, opinion.schedule
-        if verdict is Verdict.UNKNOWN:
-            verdict, schedule = self._solver.ask(graph, self.ii, clock)
-        if schedule is not None:
-            self._schedules.append(schedule)
-        return verdict
+        if opinion.verdict is Verdict.UNKNOWN:
+            return self.prober.search(graph, clock)
+        if opinion.schedule is not None:
+            self.prober.schedules.append(opinion.schedule)
+        return opinion.verdict
 
     def _exclude(self, held: frozenset[Constraint]) -> None:
         if not any(held >= excluded for excluded in self._excluded):
@@ -237,14 +177,3 @@ class Decisions:
         """A few more groups than the user's: enough for most schedules, and found much sooner."""
         few = {kind.kind: kind.count + MORE_GROUPS for kind in self.graph.groups}
         return replace(graph, groups=tuple(replace(k, count=min(k.count, few[k.kind])) for k in graph.groups))
-
-
-def _fits(judge: Judge, graph: Graph, schedule: Schedule) -> bool:
-    """Whether a schedule for other constraints is legal in this graph, once its groups are granted what they need."""
-    peaks = judge.check(schedule).peaks.registers
-    granularity = graph.machine.registers.granularity
-    groups = {}
-    for name, group in schedule.groups.items():
-        least = VARIABLE_LATENCY_LEAST_GRANT if graph.group_kind(group.kind).variable_latency else 0
-        groups[name] = replace(group, grant=-(-max(peaks.get(name, 0), least) // granularity) * granularity)
-    return judge.check(replace(schedule, groups=groups)).legal

@@ -8,12 +8,15 @@ from typing import Any
 
 from core.explain.answer import Core, Explanation, ProofState, Reason, Relaxation
 from core.explain.binding import binding
+from core.explain.clock import Clock, Solver
 from core.explain.constraints import named_constraints
 from core.explain.cores import Cores, Found
-from core.explain.decisions import Clock, Decisions, Solver
+from core.explain.decisions import Decisions
+from core.explain.prober import Prober
 from core.explain.question import Question, refused
 from core.explain.reasons import Teller, certificate_reason, group_reason
 from core.explain.relaxations import Relaxations, by_size
+from core.explain.sensitivity import by_room, sensitivities
 from core.schedule.bounds import certificates
 from core.schedule.report import Family
 from core.solve.events import Verdict
@@ -28,10 +31,12 @@ MANY = 8
 
 @dataclass(frozen=True, slots=True)
 class ExplainOptions:
-    """Seconds for all, and how many cores are looked for. No part takes more than its share of the seconds."""
+    """Seconds for all, and how many cores are looked for. No part takes more than its share of the seconds.
+    `sensitivity`: what the least II depends on is asked too, for as many seconds again."""
 
     total_s: float = 30.0
     cores: int = 3
+    sensitivity: bool = False
     seed: int = 1
 
     @property
@@ -107,6 +112,8 @@ class _Answering:
             self._help(decisions)
         elif verdict is Verdict.FEASIBLE:
             self._say(verdict=verdict, state=ProofState.PROVED, binding=binding(question.graph, question.ii))
+        if self._options.sensitivity:
+            self._depends(decisions.prober)
         self._say(done=True)
 
     def _reasons(self, decisions: Decisions) -> None:
@@ -134,6 +141,19 @@ class _Answering:
             self._refine(decisions, number, core)
         for relaxation in relaxations.latencies():
             self._add(relaxation)
+
+    def _depends(self, known: Prober) -> None:
+        """Which costs the least II depends on; `known` has seen schedules at the interval asked about."""
+        graph, clock = self._question.graph, Clock(self._options.total_s, self._clock.stopped)
+        result = self._solver.least_ii(graph, clock)
+        if result is None or result.ii is None or result.proved_lower_bound < result.ii or result.schedule is None:
+            return
+        least_ii = result.ii
+        self._say(least_ii=least_ii)
+        at, below = (known if known.ii == ii else Prober(ii, self._solver) for ii in (least_ii, least_ii - 1))
+        at.schedules.append(result.schedule)
+        for found in sensitivities(graph, least_ii, at, below, clock):
+            self._say(sensitivity=tuple(sorted([*self.answer.sensitivity, found], key=by_room)))
 
     def _refine(self, decisions: Decisions, number: int, core: Found) -> None:
         refined = Cores(decisions, self._clock.part(self._options.refine_s)).refined(core)

@@ -8,9 +8,10 @@ from itertools import combinations
 
 from core.explain.answer import Highlight, Relaxation
 from core.explain.axes import Axis, axis_of, latency_axes, queue_axis
+from core.explain.clock import Clock, Solver
 from core.explain.constraints import Constraint, Topic
 from core.explain.cores import Found
-from core.explain.decisions import Clock, Decisions, Solver
+from core.explain.decisions import Decisions
 from core.explain.minimal import minimal_subset
 from core.explain.question import Question
 from core.graph.model import InOrderIssue

@@ -63,6 +63,17 @@ def test_groups_registers_and_ops(capsys: pytest.CaptureFixture[str]) -> None:
     assert {violation["family"] for violation in document["in_place"]} >= {"dependence"}
 
 
+def test_sensitivity_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    _, document = explain(capsys, FIGURE)
+    assert (document["least_ii"], document["sensitivity"]) == (None, [])
+    _, document = explain(capsys, FIGURE, "--sensitivity")
+    assert document["least_ii"] == 2
+    (found,) = document["sensitivity"]
+    assert found.pop("sentence")
+    wanted = {"what": "cycles on tensor_core", "ops": ["s", "o"], "old": 1, "least": 1, "most": 1, "proved": True}
+    assert found == wanted
+
+
 def test_no_answer_in_time_is_exit_code_4(capsys: pytest.CaptureFixture[str]) -> None:
     hard = KERNELS / "fa_fwd_blackwell_2x128__2_groups.yaml"
     code, document = explain(capsys, hard, "--ii", "2123", "--limit-s", "0.001")

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 from explain_cases import expected, impossible, possible, random_impossible
 
+from core.explain.clock import Clock, Solver
 from core.explain.constraints import Constraint, Topic, atoms, named_constraints
 from core.explain.cores import Cores, Found
-from core.explain.decisions import Clock, Decisions, Solver
+from core.explain.decisions import Decisions
 from core.explain.question import Question
 from core.explain.relax import relaxed
 from core.graph.model import Graph, InOrderIssue, Op
