@@ -33,10 +33,10 @@ class GroupChoice:
         self._problem = problem
         self._ii = ii
         self._seed = seed
-        self._clusters = clusters(problem, ii) or [(name,) for name in problem.graph.ops]
+        self._paths = longest_paths(problem, ii)
+        self._clusters = clusters(problem, ii, self._paths) or [(name,) for name in problem.graph.ops]
         self._grouping = Grouping(self._cp, problem, self._clusters)
         self._position = {name: i for i, name in enumerate(problem.graph.ops)}
-        self._paths = longest_paths(problem, ii)
         self._add_issue()
         self._add_registers()
         self._cp.minimize(self._hand_offs())

@@ -147,18 +147,26 @@ def _apart(graph: Graph) -> Iterable[tuple[str, str]]:
 def longest_paths(problem: Problem, ii: int) -> npt.NDArray[np.int64]:
     """Least start(v) - start(u) by the dependences at this II, NO_PATH without a path; rows u, columns v.
 
-    A positive diagonal entry is a recurrence that does not fit. Floyd and Warshall; hand-offs only where forced.
+    A positive diagonal entry is a recurrence that does not fit; other entries mean nothing then. Bellman and Ford, from
+    all ops at once; hand-offs only where forced.
     """
     names = {name: i for i, name in enumerate(problem.graph.ops)}
+    arcs: dict[tuple[bool, int, int], int] = {}
+    for d in problem.graph.dependences:
+        arc = d.distance > 0, names[d.source], names[d.target]
+        latency = d.latency + problem.forced_hand_off(d) - ii * d.distance
+        arcs[arc] = max(latency, arcs.get(arc, latency))
+    # Row v, column u, so that one arc relaxes one row; first the arcs within an iteration, in the order of the text.
     length = np.full((len(names), len(names)), NO_PATH, dtype=np.int64)
     np.fill_diagonal(length, 0)
-    for d in problem.graph.dependences:
-        cell = names[d.source], names[d.target]
-        length[cell] = max(length[cell], d.latency + problem.forced_hand_off(d) - ii * d.distance)
-    for k in range(len(names)):
-        through = length[:, k, None] + length[None, k, :]
-        np.maximum(length, np.where(through < NO_PATH // 2, NO_PATH, through), out=length)
-    return length
+    ordered = sorted(arcs.items())
+    for _ in range(len(names) + 1):
+        before = length.copy()
+        for (_, source, target), latency in ordered:
+            np.maximum(length[target], length[source] + latency, out=length[target])
+        if (length == before).all() or (length.diagonal() > 0).any():
+            break
+    return np.where(length < NO_PATH // 2, NO_PATH, length).T
 
 
 def least_length(problem: Problem, ii: int) -> int:
@@ -190,13 +198,14 @@ def enough_stages(problem: Problem, ii: int) -> int:
     return 1 + spanned + max((start // ii + 1 for start in problem.pinned_starts.values()), default=0)
 
 
-def clusters(problem: Problem, ii: int) -> list[tuple[str, ...]] | None:
-    """Sets of ops that every schedule at this II has on one group; None if a recurrence does not fit.
+def clusters(problem: Problem, ii: int, paths: npt.NDArray[np.int64] | None = None) -> list[tuple[str, ...]] | None:
+    """Sets of ops that every schedule at this II has on one group; None if a recurrence does not fit. `paths`: the
+    longest ones, if they are known already.
 
     Besides `one_group`: the ends of a dependence whose hand-off would close a recurrence longer than its iterations.
     """
     graph = problem.graph
-    paths = longest_paths(problem, ii)
+    paths = longest_paths(problem, ii) if paths is None else paths
     if (paths.diagonal() > 0).any():
         return None
     index = {name: i for i, name in enumerate(graph.ops)}
