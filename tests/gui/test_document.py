@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
-from states import SCHEDULE, state
+from states import GRAPH, SCHEDULE, state
 
 from core.graph.model import Pin
 from core.schedule.report import Family
@@ -148,3 +148,24 @@ def test_every_edit_has_a_new_revision_and_undo_restores_the_first_state(documen
         document.undo_stack.undo()
     assert document.state == first
     assert document.state is not None and document.state.variant.schedule is SCHEDULE
+
+
+def test_a_warp_group_is_added_for_ops_to_be_moved_to(document: Document) -> None:
+    groups = tuple(replace(kind, count=4) for kind in GRAPH.groups)
+    graph = replace(GRAPH, groups=groups)
+    assert document.state is not None
+    wider = replace(document.state.variant, opened=replace(document.state.variant.opened, graph=graph))
+    document.open(replace(document.state, variants={**document.state.variants, "main": wider}))
+    editing.add_warp_group(document)
+    assert document.schedule is not None and list(document.schedule.groups) == ["compute.0", "compute.1", "compute.2"]
+    assert document.schedule.groups["compute.2"].grant == 24
+    editing.move(document, "b", 3, "compute.2")
+    assert document.report is not None and document.report.legal
+    editing.add_warp_group(document)
+    editing.add_warp_group(document)  # the loop may have no fifth one
+    assert len(document.schedule.groups) == 4
+    editing.remove_empty_groups(document)
+    assert set(document.schedule.groups) == {"compute.0", "compute.2"}
+    while document.undo_stack.canUndo():
+        document.undo_stack.undo()
+    assert document.schedule == SCHEDULE

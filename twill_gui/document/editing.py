@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from core.graph.model import Pin
-from core.schedule.edits import move_op, nudge
+from core.schedule.edits import add_group, move_op, nudge, remove_unused_groups
 from core.schedule.model import Schedule
 from twill_gui.document.document import Document
 from twill_gui.document.state import ProjectState, with_active, with_pin, with_schedule
@@ -43,6 +43,32 @@ def move_to_neighbour(document: Document, ops: Iterable[str], lanes: tuple[str, 
 
     text = f"Move {names[0]}" if len(names) == 1 else f"Move {len(names)} operations"
     _edit_schedule(document, text + " to another warp group", moved)
+
+
+def add_warp_group(document: Document) -> None:
+    """One more lane, of the kind that the selected op is on if the loop may have more of these, else of the first
+    such kind. It has the largest grant of its kind, so that ops can be moved there as they are."""
+    graph, schedule = document.graph, document.schedule
+    if graph is None or schedule is None:
+        return
+    kinds = [kind.kind for kind in graph.groups if kind.count > _count(schedule, kind.kind)]
+    selected = [schedule.groups[schedule.ops[op].group].kind for op in sorted(document.selection)]
+    chosen = next((kind for kind in selected if kind in kinds), kinds[0] if kinds else None)
+    if chosen is None:
+        return
+    name = next(name for n in range(len(schedule.groups) + 1) if (name := f"{chosen}.{n}") not in schedule.groups)
+    least = graph.machine.registers.granularity
+    grant = max((group.grant for group in schedule.groups.values() if group.kind == chosen), default=least)
+    _edit_schedule(document, f"Add warp group {name}", lambda schedule: add_group(schedule, name, chosen, grant))
+
+
+def remove_empty_groups(document: Document) -> None:
+    """Without the lanes of warp groups that have no ops."""
+    _edit_schedule(document, "Remove empty warp groups", remove_unused_groups)
+
+
+def _count(schedule: Schedule, kind: str) -> int:
+    return sum(group.kind == kind for group in schedule.groups.values())
 
 
 def toggle_pins(document: Document, ops: Iterable[str]) -> None:
