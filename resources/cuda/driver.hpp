@@ -27,7 +27,8 @@ namespace twd {
   std::exit(3);
 }
 
-// An array of a case. `expected`: what it must hold afterwards, as doubles (none: not compared).
+// An array of a case; `elements` of memory, of which a tensor of `shape` and `strides` may be a part. `expected`: what it
+// must hold afterwards, as doubles (none: not compared; NaN: anything).
 struct Array {
   std::string element;
   int64_t elements = 0;
@@ -125,7 +126,7 @@ inline void fill(Array& a, double scale, uint64_t seed) {
 }
 
 // The file: a line "twill.batch/1 BYTES", a header of that many bytes, then data. Lines of the header:
-//   case NAME X Y Z | flops F PEAK | number NAME VALUE | array NAME ELEMENT BYTES RANK SHAPE... STRIDES...
+//   case NAME X Y Z | flops F PEAK | number NAME VALUE | array NAME ELEMENT BYTES ELEMENTS RANK SHAPE... STRIDES...
 //   given OFFSET | fill SCALE SEED | poison | expect OFFSET BOUND     (of the array before)
 // Offsets count from the end of the header.
 inline std::vector<Case> read_batch(const std::string& path) {
@@ -166,13 +167,11 @@ inline std::vector<Case> read_batch(const std::string& path) {
       int rank = 0;
       words >> name;
       last = &cases.back().arrays[name];
-      words >> last->element >> last->size >> rank;
-      last->elements = 1;
+      words >> last->element >> last->size >> last->elements >> rank;
       for (int i = 0; i < 2 * rank; i++) {
         int64_t n = 0;
         words >> n;
         (i < rank ? last->shape : last->strides).push_back(n);
-        if (i < rank) last->elements *= n;
       }
     } else if (!last) {
       give_up(path + ": no array before '" + kind + "'");
@@ -208,12 +207,14 @@ struct Difference {
 inline Difference compare(const Array& a, const std::vector<unsigned char>& found) {
   Difference d;
   double error = 0, norm = 0, largest = 0;
-  for (const double e : a.expected) norm += e * e, largest = std::max(largest, std::fabs(e));
+  for (const double e : a.expected)
+    if (std::isfinite(e)) norm += e * e, largest = std::max(largest, std::fabs(e));
   bool finite = true;
   for (int64_t i = 0; i < a.elements; i++) {
     const double e = a.expected[static_cast<std::size_t>(i)], v = decode(a.element, &found[static_cast<std::size_t>(i * a.size)]);
-    if (std::isnan(e) || std::isinf(e)) {
-      finite = finite && (std::isnan(e) ? std::isnan(v) : e == v);
+    if (std::isnan(e)) continue;
+    if (std::isinf(e)) {
+      finite = finite && e == v;
       continue;
     }
     if (!std::isfinite(v)) finite = false;
@@ -247,6 +248,14 @@ inline void release(void* memory) { TW_CHECK(cudaFree(memory)); }
 inline void upload(void* to, const void* from, std::size_t bytes) { TW_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice)); }
 inline void download(void* to, const void* from, std::size_t bytes) { TW_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost)); }
 inline void poison(void* to, std::size_t bytes) { TW_CHECK(cudaMemset(to, 0xff, bytes)); }
+#endif
+
+#ifndef TWILL_MOCK
+inline int processors() {
+  int count = 0;
+  TW_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0));
+  return count;
+}
 #endif
 
 // Every array as the case gives it; what it does not give is NaN.
@@ -311,7 +320,7 @@ template <class P, class Parameters, class Run> std::string measure(Case& c, con
   for (int i = 0; i < o.seeds && ok; i++) {
     prepare(c);
     const P p = parameters(c);
-    const auto report = run(p, c.grid, o.seed + static_cast<unsigned>(i));
+    const auto report = run(p, o.seed + static_cast<unsigned>(i));
     if (!report.ok) {
       ok = false;
       return ",\"seed\":" + std::to_string(o.seed + static_cast<unsigned>(i)) + ",\"failure\":\"" + report.message + "\"";
@@ -325,7 +334,7 @@ template <class P, class Parameters, class Run> std::string measure(Case& c, con
 template <class P, class Parameters, class Run> std::string measure(Case& c, const Options& o, Parameters parameters, Run run, bool& ok) {
   prepare(c);
   P p = parameters(c);
-  run(p, c.grid);
+  run(p);
   TW_CHECK(cudaDeviceSynchronize());
   std::string text = outputs(c, ok);
   if (o.time <= 0) return text;
@@ -341,7 +350,7 @@ template <class P, class Parameters, class Run> std::string measure(Case& c, con
   for (int i = 0; i < o.time + 2; i++) {
     TW_CHECK(cudaMemset(clocks, 0, blocks * 24));
     TW_CHECK(cudaEventRecord(begin));
-    run(p, c.grid);
+    run(p);
     TW_CHECK(cudaEventRecord(end));
     TW_CHECK(cudaEventSynchronize(end));
     float ms = 0;
@@ -349,6 +358,7 @@ template <class P, class Parameters, class Run> std::string measure(Case& c, con
     download(read.data(), clocks, blocks * 24);
     std::map<long long, std::pair<long long, long long>> spans;
     for (std::size_t b = 0; b < blocks; b++) {
+      if (read[3 * b + 2] == 0) continue;  // a persistent kernel has fewer blocks
       auto [at, fresh] = spans.try_emplace(read[3 * b], read[3 * b + 1], read[3 * b + 2]);
       if (!fresh) at->second = {std::min(at->second.first, read[3 * b + 1]), std::max(at->second.second, read[3 * b + 2])};
     }

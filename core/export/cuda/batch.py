@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 
@@ -89,7 +90,7 @@ def timed_batch(
         match parameter.type, given:
             case ((PointerType(pointee=element) | TensorDescType(element=element)), Filled()):
                 shape = given.shape
-                _add_array(file, parameter.name, element, shape, contiguous(shape))
+                _add_array(file, parameter.name, element, prod(shape), shape, contiguous(shape))
                 file.header.append(f"fill {given.scale} {given.seed}")
             case ScalarType(), int() | float():
                 file.header.append(f"number {parameter.name} {given!r}")
@@ -110,9 +111,11 @@ def _begin(file: _File, name: str, grid: tuple[int, ...], flops: float, peak: fl
         file.header.append(f"flops {flops} {peak}")
 
 
-def _add_array(file: _File, name: str, element: str, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
-    numbers = " ".join(map(str, (*shape, *strides)))
-    file.header.append(f"array {name} {element} {max(1, element_bits(element) // 8)} {len(shape)} {numbers}")
+def _add_array(
+    file: _File, name: str, element: str, elements: int, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> None:
+    numbers = " ".join(map(str, (max(1, element_bits(element) // 8), elements, len(shape), *shape, *strides)))
+    file.header.append(f"array {name} {element} {numbers}")
 
 
 def _add_case(file: _File, module: Module, function: str, case: Case) -> None:
@@ -145,7 +148,7 @@ def _add_case(file: _File, module: Module, function: str, case: Case) -> None:
             continue
         element = elements[parameter.name]
         layout = _Layout.of(value, element, isinstance(parameter.type, TensorDescType))
-        _add_array(file, parameter.name, element, layout.shape, layout.strides)
+        _add_array(file, parameter.name, element, prod(layout.storage), layout.shape, layout.strides)
         if parameter.name in poisoned:
             file.header.append("poison")
         else:

@@ -28,6 +28,7 @@ class RoleText:
     lines: Lines
     names: Names
     vectors: Vectors
+    deferred: frozenset[Operation] = frozenset()  # sums that stay in parts
     scratch: int = 0
     stored: bool = False
 

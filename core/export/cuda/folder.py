@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core.diagnostics import error
 from core.export.cuda.kernel import KernelFile, kernel_file
+from core.export.cuda.options import DEFAULTS, Options
 from core.export.roles.build import build_roles, function_of
 from core.export.roles.model import RoleProgram
 from core.export.roles.places import ScheduledLoop
@@ -27,9 +28,9 @@ class Exported:
     names: tuple[str, ...]
 
 
-def export_program(program: RoleProgram, folder: Path) -> Exported:
+def export_program(program: RoleProgram, folder: Path, options: Options = DEFAULTS) -> Exported:
     """Writes a role program to a folder. Raises InputError, OSError."""
-    file = kernel_file(program)
+    file = kernel_file(program, options)
     contents: dict[str, str | bytes] = {
         "kernel.cu": file.source,
         "wgmma.inc": file.wgmma,
@@ -44,12 +45,14 @@ def export_program(program: RoleProgram, folder: Path) -> Exported:
     return Exported(file, tuple(contents))
 
 
-def export_schedules(module: Module, loops: Sequence[ScheduledLoop], folder: Path) -> Exported:
+def export_schedules(
+    module: Module, loops: Sequence[ScheduledLoop], folder: Path, options: Options = DEFAULTS
+) -> Exported:
     """Writes the function that holds the scheduled loops. Raises InputError, OSError."""
     function = function_of(module, loops)
     if function is None:
         raise error("not-exported", "the loops are in no function or in several", file=module.file)
-    return export_program(build_roles(module, function, loops), folder)
+    return export_program(build_roles(module, function, loops), folder, options)
 
 
 def export_straight(module: Module, function: str, folder: Path) -> Exported:

@@ -7,14 +7,16 @@ from typing import Any
 
 from core.diagnostics import error
 from core.export.cuda.accesses import vectors_of
+from core.export.cuda.deferred import deferred_sums
 from core.export.cuda.elements import ElementError, cpp_type, scalar_element
 from core.export.cuda.holes import Hole
 from core.export.cuda.host import argument_rows, map_rows
-from core.export.cuda.matrix_ops import wgmma_include
 from core.export.cuda.names import identifier
+from core.export.cuda.options import DEFAULTS, Options
 from core.export.cuda.rings import RingText, ring_text
 from core.export.cuda.statements import RoleWriter
 from core.export.cuda.text import KernelText
+from core.export.cuda.wgmma import wrappers
 from core.export.roles.model import Role, RoleProgram
 from core.ir.model import Operation, Value
 from core.ir.types import TensorDescType
@@ -39,7 +41,7 @@ class KernelFile:
     description: dict[str, Any]
 
 
-def kernel_file(program: RoleProgram) -> KernelFile:
+def kernel_file(program: RoleProgram, options: Options = DEFAULTS) -> KernelFile:
     """Writes a role program. Raises InputError for what has no text as a whole, so that no hole can stand for it."""
     function = program.function
     users: dict[Value, list[Operation]] = {}
@@ -55,7 +57,8 @@ def kernel_file(program: RoleProgram) -> KernelFile:
         _name_arguments(kernel, program)
         rings = {name: ring_text(kernel, ring) for name, ring in program.rings.items()}
         vectors = vectors_of(program.module, function)
-        writers = [RoleWriter(kernel, program, role, rings, vectors) for role in program.roles]
+        sums = list(deferred_sums(program, users)) if options.sums_in_parts else []
+        writers = [RoleWriter(kernel, program, role, rings, vectors, options, sums) for role in program.roles]
         bodies = {writer.role.name: writer.write() for writer in writers}
     except ElementError as problem:
         place = function.name_span
@@ -82,12 +85,17 @@ def kernel_file(program: RoleProgram) -> KernelFile:
         "roles": [_role_row(program, role) for role in program.roles],
         "branches": _branches(program),
         "shared_bytes": shared,
+        "persistent": options.persistent,
+        "in_a_row": options.in_a_row,
     }
     source = _template("kernel.cu.jinja").render(values)
     description = {
         "name": name,
         "threads": program.threads,
         "shared_bytes": shared,
+        "persistent": options.persistent,
+        "order": options.order.value,
+        "sums_in_parts": sorted({total.loop.operation.name_span.line for writer in writers for total in writer.sums}),
         "arguments": values["arguments"],
         "maps": values["maps"],
         "roles": values["roles"],
@@ -97,7 +105,7 @@ def kernel_file(program: RoleProgram) -> KernelFile:
         ],
         "holes": [hole.as_json() for hole in kernel.holes],
     }
-    return KernelFile(source, wgmma_include(kernel.matrix_shapes), tuple(kernel.holes), shared, description)
+    return KernelFile(source, wrappers(kernel.matrix_shapes), tuple(kernel.holes), shared, description)
 
 
 def _template(name: str):

@@ -10,7 +10,7 @@ _KEYWORDS = """alignas alignof and and_eq asm auto bitand bitor bool break case 
     int long main namespace new not not_eq nullptr operator or or_eq private protected public register requires return
     short signed sizeof static struct switch template this throw true try typedef typename union unsigned using virtual
     void volatile wchar_t while xor xor_eq"""
-_USED = "g p s t n tw twd assert bits kernel setup run parameters main record Params Smem"
+_USED = "g p s t n pid0 pid1 pid2 tile tw twd assert bits kernel setup run parameters main record Params Smem"
 _TAKEN = frozenset(f"{_KEYWORDS} {_USED}".split())
 
 

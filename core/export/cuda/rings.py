@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +11,22 @@ from core.export.cuda.encodings import MmaShared, SharedEncoding, SwizzledShared
 from core.export.cuda.holds import View, default_encoding, view_bytes, view_type
 from core.export.cuda.names import identifier
 from core.export.cuda.text import KernelText
-from core.export.roles.model import Ring, RingKind
+from core.export.roles.model import (
+    ArriveFree,
+    ArriveFull,
+    Issue,
+    Put,
+    Ring,
+    RingKind,
+    Slot,
+    Source,
+    Statement,
+    Take,
+    Target,
+    WaitFree,
+    WaitFull,
+)
+from core.export.roles.walk import walk
 from core.ir.model import Operation
 from core.ir.types import MemDescType, TensorType
 
@@ -81,3 +96,46 @@ def ring_text(kernel: KernelText, ring: Ring) -> RingText:
 
 def _is_transposed(encoding: SharedEncoding) -> bool:
     return encoding.transposed if isinstance(encoding, MmaShared) else encoding.order == (0, 1)
+
+
+def slots_used(statements: Sequence[Statement]) -> dict[tuple[str, bool], int]:
+    """How far behind slots are used, by ring and whether they are written."""
+    found: dict[tuple[str, bool], int] = {}
+    for statement in walk(statements):
+        pairs: list[tuple[Source | Target | None, bool]] = []
+        match statement:
+            case Issue(reads=reads, writes=writes):
+                pairs = [*((read, False) for read in reads), *((write, True) for write in writes)]
+            case Put(target=target):
+                pairs = [(target, True)]
+            case Take(source=source):
+                pairs = [(source, False)]
+            case WaitFull(ring=ring):
+                found.setdefault((ring, False), 0)
+            case WaitFree(ring=ring):
+                found.setdefault((ring, True), 0)
+            case _:
+                pass
+        for place, writes in pairs:
+            if isinstance(place, Slot):
+                key = (place.ring, writes)
+                found[key] = max(place.behind, found.get(key, 0))
+    return found
+
+
+def cursors(statements: Sequence[Statement], rings: Mapping[str, RingText]) -> set[tuple[str, int]]:
+    """Names and sizes of the cursors that the statements move."""
+    found: set[tuple[str, int]] = set()
+    for statement in walk(statements):
+        match statement:
+            case WaitFull(ring=name):
+                found.add((rings[name].cursor("full", waits=True), rings[name].ring.depth))
+            case WaitFree(ring=name):
+                found.add((rings[name].cursor("free", waits=True), rings[name].ring.depth))
+            case ArriveFull(ring=name) if rings[name].ring.kind is not RingKind.OWN:
+                found.add((rings[name].cursor("full", waits=False), rings[name].ring.depth))
+            case ArriveFree(ring=name) if rings[name].ring.kind is not RingKind.OWN:
+                found.add((rings[name].cursor("free", waits=False), rings[name].ring.depth))
+            case _:
+                pass
+    return found

@@ -12,6 +12,7 @@ from core.export.cuda.holds import DescriptorMap
 from core.export.cuda.holes import Hole, hole_function
 from core.export.cuda.layouts import Layout, LayoutError, layout_of
 from core.export.cuda.names import Names
+from core.export.cuda.wgmma import WgmmaShape
 from core.ir.model import Module, Operation, Value
 from core.ir.types import Type, parse_type
 
@@ -47,17 +48,6 @@ class TensorMap:
     held: DescriptorMap
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixShape:
-    """A matrix instruction: columns, elements of its operands, whether they lie with k along lines."""
-
-    columns: int
-    element: str
-    from_registers: bool
-    transposed_a: bool
-    transposed_b: bool
-
-
 @dataclass(slots=True)
 class KernelText:
     """The parts of one kernel's file that its roles share."""
@@ -68,7 +58,7 @@ class KernelText:
     maps: dict[Value, TensorMap] = field(default_factory=dict[Value, TensorMap])
     holes: list[Hole] = field(default_factory=list[Hole])
     hole_functions: list[str] = field(default_factory=list[str])
-    matrix_shapes: set[MatrixShape] = field(default_factory=set[MatrixShape])
+    matrix_shapes: set[WgmmaShape] = field(default_factory=set[WgmmaShape])
     arguments: dict[Value, str] = field(default_factory=dict[Value, str])  # names among the parameters
     users: Mapping[Value, list[Operation]] = field(default_factory=dict[Value, list[Operation]])
     _types: dict[str, Type] = field(default_factory=dict[str, Type])

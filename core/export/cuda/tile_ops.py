@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.export.cuda.context import Context, Lowerings
+from core.export.cuda.context import Context, Lowerings, RoleText
 from core.export.cuda.elements import ElementError, cpp_type, element_bytes, literal
 from core.export.cuda.holds import Scalar, Tile
 from core.export.cuda.layouts import Layout, narrowed, permuted, with_dimension, without_dimension
@@ -78,11 +78,11 @@ def _make_range(context: Context) -> None:
 
 
 def _program_id(context: Context) -> None:
-    call = "program_id" if context.operation.name == "tt.get_program_id" else "num_programs"
     axis = context.operation.text_arguments.strip()
     if axis not in _AXES:
         raise ElementError(f"the axis '{axis}'")
-    context.set(f"tw::{call}<{_AXES[axis]}>()")
+    number = _AXES[axis]
+    context.set(f"pid{number}" if context.operation.name == "tt.get_program_id" else f"p.grid[{number}]")
 
 
 def _expand_dims(context: Context) -> None:
@@ -129,7 +129,7 @@ def _reduce(context: Context) -> None:
         return
     target = context.target()
     natural = without_dimension(source.layout, axis)
-    if target.layout == natural:
+    if target.layout == natural or op in context.role.deferred:
         _reduction(context, target, source, axis)
     else:
         reduced = context.role.temporary("reduced", target.element, natural)
@@ -138,12 +138,29 @@ def _reduce(context: Context) -> None:
 
 
 def _reduction(context: Context, target: Tile, source: Tile, axis: int) -> None:
-    scratch = ""
-    if any(basis[axis] for basis in source.layout.warp):
-        size = 32 * source.layout.warps * target.layout.registers * element_bytes(target.element)
-        scratch = f", {context.role.use_scratch(size)}"
     combine = _combiner(context.operation, target.element)
+    if context.operation in context.role.deferred:
+        context.line(f"tw::reduce_own<{axis}>({target.text}, {source.text}, {combine});")
+        return
+    scratch = _reduction_scratch(context.role, target, source, axis)
     context.line(f"tw::reduce<{axis}>(g, {target.text}, {source.text}, {combine}{scratch});")
+
+
+def _reduction_scratch(role: RoleText, target: Tile, source: Tile, axis: int) -> str:
+    """The argument for the memory through which warps that share a row exchange, if they do."""
+    if not any(basis[axis] for basis in source.layout.warp):
+        return ""
+    size = 32 * source.layout.warps * target.layout.registers * element_bytes(target.element)
+    return f", {role.use_scratch(size)}"
+
+
+def put_together(role: RoleText, op: Operation, total: Tile, source: Tile) -> None:
+    """Makes the sum of its parts in all threads; `source`: a tile like the one that `op` reduces."""
+    (axis,) = numbers(op, "axis")
+    scratch = _reduction_scratch(role, total, source, axis)
+    layout = role.kernel.layout_name(source.layout)
+    combine = _combiner(op, total.element)
+    role.lines.add(f"tw::reduce_threads<{axis}, {layout}>(g, {total.text}, {combine}{scratch});")
 
 
 def _combiner(op: Operation, element: str) -> str:

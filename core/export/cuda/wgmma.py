@@ -11,7 +11,7 @@ from dataclasses import dataclass
 _TYPES = {  # runtime type: (PTX type, K of one instruction, operands may be transposed)
     "tw::f16": ("f16", 16, True),
     "tw::bf16": ("bf16", 16, True),
-    "tw::tf32": ("tf32", 8, False),
+    "float": ("tf32", 8, False),  # the low 13 bits are left away
     "tw::e4m3": ("e4m3", 32, False),
     "tw::e5m2": ("e5m2", 32, False),
 }
