@@ -24,15 +24,12 @@ from twill_gui.palette import LIGHT, ViewPalette
 from twill_gui.views.gantt.layout import GanttMode
 from twill_gui.views.gantt.view import GanttView
 from twill_gui.views.timeline.axis import TimeAxis
+from twill_gui.views.timeline.ground import paint_ground
 from twill_gui.views.timeline.painting import StillPicture, paints_shapes
 from twill_gui.views.timeline.row_header import HEADER_WIDTH, HeaderStyle, RowHeader, paint_row_header
 from twill_gui.views.timeline.span import TimeScale, TimeSpan
 from twill_gui.views.timeline.text import TextCutter, title_font
-from twill_gui.views.timeline.ticks import tick_step, ticks
 from twill_gui.views.timeline.wheel import wheel
-
-TICK_PX = 90
-OUTSIDE_ALPHA = 26
 
 
 class LinkedPlot(QWidget):
@@ -307,7 +304,7 @@ class LinkedPlot(QWidget):
                 continue
             painter.save()
             painter.setClipRect(box)
-            self._paint_ground(painter, row, box, scale)
+            paint_ground(painter, box, scale, self._span, palette, bool(row % 2))
             self.paint_row(painter, row, box, scale)
             painter.restore()
             paint_row_header(painter, QRectF(0, box.top(), scale.left, box.height()), header, style)
@@ -328,18 +325,3 @@ class LinkedPlot(QWidget):
             painter.restore()
             if header.title in rows:
                 painter.drawRect(QRectF(1, box.top() + 1, scale.right - 2, box.height() - 3))
-
-    def _paint_ground(self, painter: QPainter, row: int, box: QRectF, scale: TimeScale) -> None:
-        palette = self.view_palette
-        painter.fillRect(box, QColor(palette.lane_alternate if row % 2 else palette.lane))
-        start, end = scale.time(scale.left), scale.time(scale.right)
-        painter.setPen(QPen(QColor(palette.grid), 1))
-        times = ticks(start, end, tick_step(end - start, box.width() / TICK_PX))
-        columns = [round(scale.x(time)) + 0.5 for time in times]
-        painter.drawLines([QLineF(x, box.top(), x, box.bottom()) for x in columns])
-        tint = QColor(palette.band)
-        tint.setAlpha(OUTSIDE_ALPHA)
-        for first, last in ((start, self._span.start), (self._span.end, end)):
-            if last > first:
-                left, right = max(scale.x(first), box.left()), min(scale.x(last), box.right())
-                painter.fillRect(QRectF(left, box.top(), right - left, box.height()), tint)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDockWidget, QLabel
 from pytestqt.qtbot import QtBot
 from states import write_project
 
+from core.explain.answer import NOTHING, Highlight
 from core.resources import data_folder
 from twill_gui.document import editing
 from twill_gui.main_window import MainWindow
@@ -159,3 +160,12 @@ def test_the_text_follows_the_theme(window: MainWindow) -> None:
     assert marked(window)[EXP_0] == SYNTAX_DARK.strong
     window.set_theme(Theme.LIGHT)
     assert marked(window)[EXP_0] == SYNTAX_LIGHT.strong
+
+
+def test_what_is_pointed_at_is_marked_beside_the_selection(window: MainWindow) -> None:
+    window.document.select(frozenset({"warp_group_dot.0"}))
+    before = marked(window)
+    window.ir_text.set_highlight(Highlight(("exp2.0",)))
+    assert marked(window).keys() == before.keys() | {EXP_0}
+    window.ir_text.set_highlight(NOTHING)
+    assert marked(window) == before
