@@ -242,6 +242,7 @@ ACTIONS = (
         "remove_schedule", _S, "&Remove schedule", (), "Take the shown schedule out of the project", needs=_SCHED
     ),
     ActionSpec("palette", _H, "&Commands…", ("Ctrl+Shift+P",), "Search all commands by name, and run one"),
+    ActionSpec("guide", _H, "&Guide", ("F1",), "What can be done here, step by step"),
     ActionSpec("keys", _H, "All &keys", ("?",), "List every key of the window"),
     ActionSpec("about", _H, "&About", (), "Versions of the program and its parts"),
 )

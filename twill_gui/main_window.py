@@ -195,6 +195,7 @@ class MainWindow(QMainWindow):
         self.jobs.cancel_requested.connect(self.solving.cancel)
         self.unsolved.solve_requested.connect(self.solving.solve)
         self.welcome.open_requested.connect(self.files.choose)
+        self.welcome.guide_requested.connect(self.actions_by_name["guide"].trigger)
         self.welcome.path_requested.connect(self.files.open)
 
         self.explaining.told.connect(self.journal.on_explained)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 
 from twill_gui.command_lines import check_command, solve_command
 from twill_gui.dialogs.about import show_about
+from twill_gui.dialogs.guide import GuideDialog
 from twill_gui.dialogs.keys import KeysDialog
 from twill_gui.document import editing, settings
 from twill_gui.document.state import ProjectState
@@ -76,6 +77,7 @@ def slots(window: MainWindow) -> dict[str, Callable[[], object]]:
         "remove_schedule": lambda: settings.remove_schedule(document),
         "find": lambda: open_find(window),
         "palette": lambda: open_palette(window),
+        "guide": lambda: GuideDialog(window).show(),
         "keys": lambda: KeysDialog(window).open(),
         "about": lambda: show_about(window),
     }

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QTimer, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QTimer, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage
 from PySide6.QtWidgets import QApplication, QCommandLinkButton, QFileDialog, QLineEdit, QMessageBox
 from pytestqt.qtbot import QtBot
 from states import GRAPH, SCHEDULE, write_project
@@ -18,6 +18,7 @@ from core.schedule.report import Family
 from twill_gui.dialogs.loops import LoopDialog
 from twill_gui.document.files import open_state
 from twill_gui.main_window import MainWindow
+from twill_gui.views.cards import THUMBNAIL
 from twill_gui.views.gantt import GanttMode
 
 OpenWindow = Callable[..., MainWindow]
@@ -27,7 +28,8 @@ CONTROL, SHIFT, ALT = (
     Qt.KeyboardModifier.ShiftModifier,
     Qt.KeyboardModifier.AltModifier,
 )
-DATA = Path(__file__).parents[1] / "data"
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "tests" / "data"
 
 
 @pytest.fixture
@@ -102,10 +104,28 @@ def test_open_through_the_dialog(bot: QtBot, open_window: OpenWindow, project: P
 
 def test_open_a_sample_from_the_welcome_page(bot: QtBot, open_window: OpenWindow) -> None:
     window = open_window()
-    links = [link for link in window.welcome.findChildren(QCommandLinkButton) if link.toolTip().endswith("figure_1")]
-    bot.mouseClick(links[0], Qt.MouseButton.LeftButton)
+    [card] = [card for card in window.welcome.samples.cards if card.content.path.name == "paper_figure_1"]
+    bot.mouseClick(card, Qt.MouseButton.LeftButton)
     assert window.document.graph is not None
     assert set(window.document.graph.ops) == {"s", "p", "o"}
+    assert window.files.close()
+    card.setFocus()
+    bot.keyClick(card, Qt.Key.Key_Return)
+    assert window.document.graph is not None
+
+
+def test_every_sample_is_a_card_with_a_thumbnail(bot: QtBot, open_window: OpenWindow) -> None:
+    window = open_window()
+    names = {folder.name for folder in (ROOT / "projects").iterdir() if (folder / "project.yaml").exists()}
+    assert {card.content.path.name for card in window.welcome.samples.cards} == names
+    for card in window.welcome.samples.cards:
+        for file in card.content.thumbnails:
+            size = QImage(str(file)).size()
+            assert (size.width(), size.height()) == (THUMBNAIL.width() * 2, THUMBNAIL.height() * 2), file
+    bot.wait(20)
+    cards = window.welcome.samples.cards
+    boxes = [QRect(card.mapTo(window, QPoint()), card.size()) for card in cards]
+    assert not any(a.intersects(b) for n, a in enumerate(boxes) for b in boxes[:n])
 
 
 def test_click_selects_and_the_inspector_follows(bot: QtBot, open_window: OpenWindow, project: Path) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from core.yaml_source import Key, KeyPath, parse_yaml
 
 _HIDDEN = frozenset({"schema", "source"})
-_SECTIONS_OF_RULES = "costs"
+_SECTION_OF_RULES = "costs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,12 @@ def _mapping(data: dict[Key, Any], path: KeyPath, lines: dict[KeyPath, int]) -> 
             yield _entry(value, (*path, key), str(key), lines)
 
 
+def _rule_entry(rule: dict[Key, Any], path: KeyPath, lines: dict[KeyPath, int]) -> Entry:
+    """A cost rule by the names of its ops, which are not said again below."""
+    entry = _entry(rule, path, _rule(rule), lines)
+    return replace(entry, children=tuple(child for child in entry.children if child.name != "op"))
+
+
 def _entry(value: Any, path: KeyPath, name: str, lines: dict[KeyPath, int]) -> Entry:
     line = lines.get(path, 1)
     if isinstance(value, dict):
@@ -58,9 +64,12 @@ def _entry(value: Any, path: KeyPath, name: str, lines: dict[KeyPath, int]) -> E
     if isinstance(value, list):
         items = cast(list[Any], value)
         if all(isinstance(item, dict) for item in items):
-            rules = path == (_SECTIONS_OF_RULES,)
-            children = (_entry(i, (*path, n), _rule(i) if rules else f"{n + 1}", lines) for n, i in enumerate(items))
-            return Entry(path, name, line, children=tuple(children))
+            numbered = [((*path, number), item) for number, item in enumerate(items)]
+            if path == (_SECTION_OF_RULES,):
+                children = tuple(_rule_entry(item, at, lines) for at, item in numbered)
+            else:
+                children = tuple(_entry(item, at, f"{at[-1] + 1}", lines) for at, item in numbered)
+            return Entry(path, name, line, children=children)
         return Entry(path, name, line, text=", ".join(map(str, items)))
     if isinstance(value, int | float) and not isinstance(value, bool):
         return Entry(path, name, line, number=value)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QCommandLinkButton,
     QFrame,
-    QGridLayout,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -21,44 +20,51 @@ from PySide6.QtWidgets import (
 
 from twill_gui.icons import icon
 from twill_gui.theme import Colors
+from twill_gui.views.cards import CardContent, Cards
 
-_COLUMN_WIDTH, _PAGE_WIDTH = 440, 940
+_RECENT_WIDTH = 320
 
 
 class WelcomeView(QScrollArea):
-    """Two columns: the samples, and what was open before; above them the button that opens a file."""
+    """The samples as cards, what was open before as a list, and the buttons that open a file or the guide."""
 
     open_requested = Signal()
+    guide_requested = Signal()
     path_requested = Signal(object)  # Path
 
-    def __init__(self, samples: Sequence[tuple[Path, str]], colors: Colors, parent: QWidget | None = None) -> None:
+    def __init__(self, samples: Sequence[CardContent], colors: Colors, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._icon = QIcon()
-        open_button = QPushButton("Open a project, TTGIR or graph file\N{HORIZONTAL ELLIPSIS}")
-        open_button.setDefault(True)
-        open_button.clicked.connect(self.open_requested)
+        self.open_button = QPushButton("Open a project, TTGIR or graph file\N{HORIZONTAL ELLIPSIS}")
+        self.open_button.setDefault(True)
+        self.open_button.clicked.connect(self.open_requested)
+        self.guide_button = QPushButton("Read the guide (F1)")
+        self.guide_button.clicked.connect(self.guide_requested)
         row = QHBoxLayout()
-        row.addWidget(open_button)
-        row.addWidget(QLabel("or drop one anywhere in the window"))
+        row.addWidget(self.open_button)
+        row.addWidget(self.guide_button)
+        row.addWidget(QLabel("or drop a file anywhere in the window"))
         row.addStretch(1)
 
-        self._samples = [self._link(path, description, str(path.name)) for path, description in samples]
-        self._recent = _column()
-        columns = QGridLayout()
-        columns.setHorizontalSpacing(40)
-        columns.setColumnStretch(2, 1)
-        columns.addWidget(_heading("Sample projects", 1.25), 0, 0)
-        columns.addWidget(_heading("Recent", 1.25), 0, 1)
-        sample_column = _column()
-        for link in self._samples:
-            sample_column.addWidget(link)
-        columns.addLayout(sample_column, 1, 0, Qt.AlignmentFlag.AlignTop)
-        columns.addLayout(self._recent, 1, 1, Qt.AlignmentFlag.AlignTop)
+        self.samples = Cards(samples, colors)
+        self.samples.opened.connect(self.path_requested)
+        self._recent = QVBoxLayout()
+        self._recent.setSpacing(0)
+        left, right = QVBoxLayout(), QVBoxLayout()
+        left.addWidget(_heading("Sample projects", 1.25))
+        left.addWidget(self.samples)
+        left.addStretch(1)
+        right.addWidget(_heading("Recent", 1.25))
+        right.addLayout(self._recent)
+        right.addStretch(1)
+        columns = QHBoxLayout()
+        columns.setSpacing(32)
+        columns.addLayout(left, 1)
+        columns.addLayout(right)
 
         page = QWidget()
-        page.setMaximumWidth(_PAGE_WIDTH)
         layout = QVBoxLayout(page)
-        layout.setContentsMargins(24, 48, 24, 32)
+        layout.setContentsMargins(32, 32, 32, 32)
         layout.setSpacing(12)
         layout.addWidget(_heading("Twill Explorer", 2.2))
         layout.addWidget(
@@ -67,12 +73,11 @@ class WelcomeView(QScrollArea):
             )
         )
         layout.addLayout(row)
-        layout.addSpacing(20)
+        layout.addSpacing(16)
         layout.addLayout(columns)
         layout.addStretch(1)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.setWidget(page)
         self.set_colors(colors)
         self.set_recent(())
@@ -88,7 +93,7 @@ class WelcomeView(QScrollArea):
             self._recent.addWidget(self._link(path, name, _short(path)))
         if not paths:
             nothing = QLabel("Nothing yet")
-            nothing.setEnabled(False)
+            nothing.setFixedWidth(_RECENT_WIDTH)
             self._recent.addWidget(nothing)
 
     def set_colors(self, colors: Colors) -> None:
@@ -96,13 +101,14 @@ class WelcomeView(QScrollArea):
         self._icon = icon("project", colors, colors.link)
         for link in self.findChildren(QCommandLinkButton):
             link.setIcon(self._icon)
+        self.samples.set_colors(colors)
 
     def _link(self, path: Path, name: str, description: str) -> QCommandLinkButton:
         button = QCommandLinkButton(name, description)
         button.setIcon(self._icon)
         button.setIconSize(QSize(20, 20))
         button.setToolTip(str(path))
-        button.setFixedWidth(_COLUMN_WIDTH)
+        button.setFixedWidth(_RECENT_WIDTH)
         button.clicked.connect(lambda: self.path_requested.emit(path))
         return button
 
@@ -122,9 +128,3 @@ def _heading(text: str, scale: float) -> QLabel:
     font.setBold(True)
     label.setFont(font)
     return label
-
-
-def _column() -> QVBoxLayout:
-    column = QVBoxLayout()
-    column.setSpacing(0)
-    return column

@@ -23,6 +23,7 @@ from twill_gui.models.machine_entries import Entry, number_text
 from twill_gui.theme import Colors
 
 NAME, VALUE = 0, 1
+_VALUE_DIGITS = 12  # as wide is the column of values
 _PATH, _ENTRY = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 
 
@@ -46,7 +47,8 @@ class MachineTree(QTreeWidget):
         self.setEditTriggers(QAbstractItemView.EditTrigger.DoubleClicked | QAbstractItemView.EditTrigger.EditKeyPressed)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.header().setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
-        self.header().setSectionResizeMode(VALUE, QHeaderView.ResizeMode.ResizeToContents)
+        self.header().setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Interactive)
+        self.header().resizeSection(VALUE, self.fontMetrics().horizontalAdvance("0") * _VALUE_DIGITS)
         self.header().setStretchLastSection(False)
         self.itemChanged.connect(self._on_item_changed)
         self.itemActivated.connect(self._on_activated)
@@ -110,7 +112,7 @@ class MachineTree(QTreeWidget):
         item = QTreeWidgetItem(parent, [entry.name, value])
         item.setData(NAME, _PATH, entry.path)
         item.setData(NAME, _ENTRY, entry)
-        tip = f"line {entry.line}" + (f"\n{entry.source}" if entry.source else "")
+        tip = "\n".join(filter(None, (entry.name, entry.text, f"line {entry.line}", entry.source)))
         for column in (NAME, VALUE):
             item.setToolTip(column, tip)
         item.setTextAlignment(VALUE, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

@@ -1,0 +1,117 @@
+"""Cards with a thumbnail, a name and a line more, in as many columns as there is room for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from twill_gui.theme import Colors
+
+THUMBNAIL = QSize(256, 112)  # in pixels of the screen; the files have two for each
+_SPACE, _PADDING = 12, 10
+
+
+@dataclass(frozen=True, slots=True)
+class CardContent:
+    """What a card shows and what it opens. `thumbnails`: for the light and the dark theme."""
+
+    path: Path
+    name: str
+    detail: str
+    thumbnails: tuple[Path, Path]
+
+
+class Card(QPushButton):
+    """One card; a click, Space or Enter presses it."""
+
+    def __init__(self, content: CardContent, colors: Colors, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.content = content
+        self._picture, self._name, self._detail = QLabel(), QLabel(content.name), QLabel(content.detail)
+        self._picture.setFixedSize(THUMBNAIL)
+        font = self._name.font()
+        font.setBold(True)
+        self._name.setFont(font)
+        for label in (self._name, self._detail):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        for label in (self._picture, self._name, self._detail):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(_PADDING, _PADDING, _PADDING, _PADDING)
+        layout.setSpacing(4)
+        for label in (self._picture, self._name, self._detail):
+            layout.addWidget(label)
+        layout.addStretch(1)
+        self.setAccessibleName(content.name)
+        self.setAccessibleDescription(content.detail)
+        self.setToolTip(str(content.path))
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+        self.setFixedWidth(THUMBNAIL.width() + 2 * _PADDING)
+        self.setMinimumHeight(layout.heightForWidth(self.width()))
+        self.set_colors(colors)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.width(), self.minimumHeight())
+
+    def set_colors(self, colors: Colors) -> None:
+        """The thumbnail and the frame for the theme in use."""
+        pixels = QPixmap(str(self.content.thumbnails[colors.dark]))
+        pixels.setDevicePixelRatio(2)
+        self._picture.setPixmap(pixels)
+        self.setStyleSheet(
+            f"Card {{ background: {colors.base}; border: 1px solid {colors.line}; border-radius: 6px; }}"
+            f"Card:hover, Card:focus {{ border: 2px solid {colors.accent}; }}"
+            f"Card QLabel {{ color: {colors.text}; background: transparent; }}"
+        )
+        self._detail.setStyleSheet(f"color: {colors.muted}")
+
+
+class Cards(QWidget):
+    """A grid of cards."""
+
+    opened = Signal(object)  # Path
+
+    def __init__(self, contents: Sequence[CardContent], colors: Colors, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.cards = [Card(content, colors) for content in contents]
+        self._columns = 0
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(_SPACE)
+        self._grid.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        for card in self.cards:
+            card.clicked.connect(lambda _=False, card=card: self.opened.emit(card.content.path))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._arrange(3)
+
+    def set_colors(self, colors: Colors) -> None:
+        """The theme in use."""
+        for card in self.cards:
+            card.set_colors(colors)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.cards:
+            self._arrange(max(1, (self.width() + _SPACE) // (self.cards[0].width() + _SPACE)))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.cards[0].width() if self.cards else 0, super().minimumSizeHint().height())
+
+    def _arrange(self, columns: int) -> None:
+        if columns == self._columns:
+            return
+        self._columns = columns
+        for number, card in enumerate(self.cards):
+            self._grid.addWidget(card, number // columns, number % columns)
