@@ -180,7 +180,7 @@ class _Writer:
     def _arithmetic(self) -> Iterable[str]:
         first = self._facts.first
         yield f"<h4>Arithmetic at II {first.ii}</h4>"
-        yield from (f"<p>{self._share(share)}</p>" for share in (*first.units, *first.issue))
+        yield from (f"<p>{self._share(share)}</p>" for share in (*first.units, *first.issue, *first.memory))
         if first.recurrence is not None:
             needs, has = first.recurrence.latency, first.recurrence.distance * first.ii
             lit = Highlight(first.recurrence.ops, first.edges)
