@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
+from chart_cases import NAMES, case
 
 from core.schedule.bounds import certificates
 from core.schedule.check import check
@@ -13,7 +11,6 @@ from core.schedule.reservation import reservation_table
 from twill_gui.models.arithmetic import arithmetic
 
 sys.path.append(str(Path(__file__).parent / "views"))
-from chart_cases import NAMES, case
 
 
 @pytest.mark.parametrize("name", NAMES)
