@@ -174,6 +174,26 @@ def _check_options(parser: argparse.ArgumentParser) -> None:
 def _explain_options(parser: argparse.ArgumentParser) -> None:
     _add_input(parser, several=False)
     parser.add_argument("--schedule", metavar="NAME", help="about this schedule of the project (the active one)")
+def _repair_options(parser: argparse.ArgumentParser) -> None:
+    _add_input(parser, several=False)
+    parser.add_argument("--schedule", metavar="S", help="schedule file or name (default: the project's active one)")
+    parser.add_argument(
+        "--move",
+        type=_move,
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="OP=START@GROUP",
+        help="where an op has been put (without @GROUP on its own group)",
+    )
+    parser.add_argument(
+        "--rotate", action="store_true", help="where there is no room before, everything may start intervals later"
+    )
+    parser.add_argument("--limit-s", type=_seconds, metavar="S", help="seconds at most (10)")
+    parser.add_argument("--seed", type=_seed, metavar="N", help="random seed of the solver")
+    parser.add_argument("-o", "--output", metavar="PATH", help="schedule file to write")
+
+
     parser.add_argument("--ii", type=_positive, metavar="N", help="why not this interval? (one less than the schedule)")
     parser.add_argument(
         "--groups", type=_group, nargs="+", action="extend", default=[], metavar="KIND=N", help="why not so many?"
@@ -220,6 +240,7 @@ _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...
     ("explain", "say why something has no schedule, and what would have to change", _explain_options),
     ("export", "write a schedule for other tools", _export_options),
     ("compile", "compile an exported kernel with nvcc: messages, registers, spills", _compile_options),
+    ("repair", "put ops elsewhere and make the schedule legal again, changing little else", _repair_options),
     ("run", "build an exported kernel's test program and run it on this machine's GPU", _run_options),
 )
 
@@ -261,6 +282,14 @@ def _group(text: str) -> tuple[str, int]:
 
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",")]
+
+def _move(text: str) -> tuple[str, int, str | None]:
+    op, equals, place = text.rpartition("=")
+    start, at, group = place.partition("@")
+    if not equals or not op or (at and not group):
+        raise argparse.ArgumentTypeError(f"'{text}' is not OP=START@GROUP (give the input before this option)")
+    return op, _count(start), group or None
+
 
 
 if __name__ == "__main__":
