@@ -10,8 +10,6 @@ from core.schedule.check import check
 from core.schedule.reservation import reservation_table
 from twill_gui.models.arithmetic import arithmetic
 
-sys.path.append(str(Path(__file__).parent / "views"))
-
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_legal_schedule_takes_as_much_at_least(name: str) -> None:
