@@ -104,6 +104,10 @@ ACTIONS = (
     ActionSpec("nudge_right_far", _E, "Move ten cycles later", ("Alt+Shift+Right",), _MOVE, needs=_SEL),
     ActionSpec("group_up", _E, "Move to the warp group above", ("Alt+Up",), _MOVE, needs=_SEL),
     ActionSpec("group_down", _E, "Move to the warp group below", ("Alt+Down",), _MOVE, needs=_SEL),
+    ActionSpec("add_group", _E, "Add a &warp group", (), "One more lane to move operations to", needs=_SCHED),
+    ActionSpec(
+        "remove_groups", _E, "Remove empty warp groups", (), "Take away the lanes without operations", needs=_SCHED
+    ),
     ActionSpec(
         "pin",
         _E,

@@ -48,6 +48,8 @@ def slots(window: MainWindow) -> dict[str, Callable[[], object]]:
         "nudge_right_far": nudge(10),
         "group_up": lambda: _move_to_neighbour(window, -1),
         "group_down": lambda: _move_to_neighbour(window, 1),
+        "add_group": lambda: editing.add_warp_group(document),
+        "remove_groups": lambda: editing.remove_empty_groups(document),
         "pin": lambda: editing.toggle_pins(document, document.selection),
         "unrolled": lambda: _toggle_unrolled(window),
         "zoom_in": gantt.zoom_in,
