@@ -48,7 +48,7 @@ def slots(window: MainWindow) -> dict[str, Callable[[], object]]:
         "nudge_right_far": nudge(10),
         "group_up": lambda: _move_to_neighbour(window, -1),
         "group_down": lambda: _move_to_neighbour(window, 1),
-        "add_group": lambda: editing.add_warp_group(document),
+        "add_group": lambda: _add_group(window),
         "remove_groups": lambda: editing.remove_empty_groups(document),
         "pin": lambda: editing.toggle_pins(document, document.selection),
         "unrolled": lambda: _toggle_unrolled(window),
@@ -98,6 +98,11 @@ def _move_to_neighbour(window: MainWindow, step: int) -> None:
     graph, schedule = window.document.graph, window.document.schedule
     if graph and schedule:
         editing.move_to_neighbour(window.document, window.document.selection, group_lanes(graph, schedule), step)
+
+
+def _add_group(window: MainWindow) -> None:
+    if not editing.add_warp_group(window.document):
+        window.status.showMessage("The loop may have no more warp groups; their number is in Settings", 10_000)
 
 
 def _toggle_unrolled(window: MainWindow) -> None:

@@ -45,21 +45,23 @@ def move_to_neighbour(document: Document, ops: Iterable[str], lanes: tuple[str, 
     _edit_schedule(document, text + " to another warp group", moved)
 
 
-def add_warp_group(document: Document) -> None:
+def add_warp_group(document: Document) -> bool:
     """One more lane, of the kind that the selected op is on if the loop may have more of these, else of the first
-    such kind. It has the largest grant of its kind, so that ops can be moved there as they are."""
+    such kind. It has the largest grant of its kind, so that ops can be moved there as they are. False if the loop may
+    have no more groups."""
     graph, schedule = document.graph, document.schedule
     if graph is None or schedule is None:
-        return
+        return False
     kinds = [kind.kind for kind in graph.groups if kind.count > _count(schedule, kind.kind)]
     selected = [schedule.groups[schedule.ops[op].group].kind for op in sorted(document.selection)]
     chosen = next((kind for kind in selected if kind in kinds), kinds[0] if kinds else None)
     if chosen is None:
-        return
+        return False
     name = next(name for n in range(len(schedule.groups) + 1) if (name := f"{chosen}.{n}") not in schedule.groups)
     least = graph.machine.registers.granularity
     grant = max((group.grant for group in schedule.groups.values() if group.kind == chosen), default=least)
     _edit_schedule(document, f"Add warp group {name}", lambda schedule: add_group(schedule, name, chosen, grant))
+    return True
 
 
 def remove_empty_groups(document: Document) -> None:
