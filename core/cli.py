@@ -149,6 +149,9 @@ def _solve_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--without", nargs="+", action="extend", default=[], metavar="FAMILY", help="rules to leave out"
     )
+    parser.add_argument(
+        "--best", type=_positive, metavar="N", help="list N optima that differ in groups or in the order on a unit"
+    )
     parser.add_argument("-o", "--output", metavar="PATH", help="schedule file, or a folder for several inputs")
 
 

@@ -18,6 +18,7 @@ from core.schedule.model import Schedule
 from core.schedule.report import Family
 from core.schedule.write import schedule_document
 from core.solve.events import PaperAnswer, Queueing, SolveResult, Status, TrailEntry
+from core.solve.structure import structure
 
 
 def solution_document(graph: Graph, result: SolveResult) -> dict[str, Any]:
@@ -37,6 +38,7 @@ def solution_document(graph: Graph, result: SolveResult) -> dict[str, Any]:
     }
     if result.schedules:
         document["schedules"] = [schedule_document(other) for other in result.schedules]
+        document["schedules_complete"] = result.schedules_complete
     if result.paper is not None:
         document["paper"] = paper_document(result.paper)
     return document
@@ -82,9 +84,23 @@ def solution_text(graph: Graph, result: SolveResult, file: Path | None) -> str:
             for group in _group_documents(graph, result.schedule)
         ]
         lines.append(table(("group", "warps", "grant", "live", "ops"), rows))
+        if result.schedules:
+            lines += _optima_lines(graph, result)
         if file is not None:
             lines.append(f"written: {file.as_posix()}")
     return "\n".join(lines)
+
+
+def _optima_lines(graph: Graph, result: SolveResult) -> list[str]:
+    """Orders and groups of each of the structurally different optima."""
+    end = "; there are no more" if result.schedules_complete else ""
+    lines = [f"structurally different optima: {len(result.schedules)}{end}"]
+    for number, schedule in enumerate(result.schedules, 1):
+        found = structure(graph, schedule)
+        orders = [f"{unit}: {' '.join(one.op for one in order)}" for unit, order in found.orders if len(order) > 2]
+        groups = [f"{kind}: {' '.join(ops)}" for kind, ops in sorted(found.groups)]
+        lines += [f"  {number}. {'; '.join(orders)}", *(f"     {group}" for group in groups)]
+    return lines
 
 
 def _confirmed(entry: TrailEntry) -> str:

@@ -22,6 +22,7 @@ def solve_options(project: Project, arguments: argparse.Namespace, objective: tu
         "objective": objective,
         "ii": arguments.ii,
         "max_ii": arguments.max_ii,
+        "best": getattr(arguments, "best", None),
         "limit_s": arguments.limit_s,
         "seed": arguments.seed,
     }

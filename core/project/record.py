@@ -68,6 +68,7 @@ def record_document(result: SolveResult, options: SolveOptions, schedule: str) -
             "objective": [level.value for level in options.objective],
             "ii": options.ii,
             "max_ii": options.max_ii,
+            "best": options.best,
             "limit_s": options.limit_s,
             "seed": options.seed,
         },

@@ -57,7 +57,8 @@ class ModelName(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SolveOptions:
-    """How to solve. `ii` asks for that II alone; `max_ii` None means 4 times the least lower bound."""
+    """How to solve. `ii` asks for that II alone; `max_ii` None means 4 times the least lower bound; `best`: so many
+    optima of different structure, if there are."""
 
     model: ModelName = ModelName.EXACT
     objective: tuple[Level, ...] = tuple(Level)
@@ -137,8 +138,11 @@ class PaperAnswer:
 
 @dataclass(frozen=True, slots=True)
 class SolveResult:
-    """The answer. `schedule` has passed the judge; `schedules` holds further optima if they were asked for; `paper`
-    what the paper's model says in its own cycles, if it was asked."""
+    """The answer. `schedule` has passed the judge; `paper`: what the paper's model says in its own cycles, if asked.
+
+    `schedules`: if more than one was asked for, `schedule` and others as good in every level but of another structure
+    (`core.solve.structure`), judged as well; `schedules_complete`: it is proved that there are no more.
+    """
 
     status: Status
     ii: int | None
@@ -149,6 +153,7 @@ class SolveResult:
     schedule: Schedule | None
     schedules: tuple[Schedule, ...] = ()
     paper: PaperAnswer | None = None
+    schedules_complete: bool = False
 
 
 @dataclass(frozen=True, slots=True)

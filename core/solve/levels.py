@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.schedule.metrics import hand_offs, length, stages, used_groups
@@ -40,6 +40,10 @@ class Levels:
             found.append(self._result(level, self._fixed[level], bound))
             self.emit(LevelProved(found[-1], self.decider.budget.seconds()))
         return tuple(found)
+
+    def optima(self) -> ExactModel:
+        """The model of all schedules that are as good in every level. Raises OutOfTimeError."""
+        return self._with_limits(self._fixed)
 
     def _value(self, level: Level) -> int:
         """What the schedule is worth, as the model's objective counts it."""
@@ -81,11 +85,11 @@ class Levels:
             limit = (low + self._value(Level.LENGTH) - 1) // 2
         return low
 
-    def _model(self, level: Level, limit: int) -> ExactModel:
-        """Schedules that keep the levels before and are worth at most `limit` in this one."""
-        model = self.decider.model(self.schedule.ii, self._enough_stages(level, limit))
-        for other, value in (self._fixed | {level: limit}).items():
-            model.cp.add(model.objective(other) <= value)
+    def _with_limits(self, limits: Mapping[Level, int]) -> ExactModel:
+        """Schedules that are worth at most so much in each level."""
+        model = self.decider.model(self.schedule.ii, self._enough_stages(limits))
+        for level, limit in limits.items():
+            model.cp.add(model.objective(level) <= limit)
         return model
 
     def _ask(self, level: Level, limit: int, *, minimise: bool = False) -> Run:
@@ -97,7 +101,7 @@ class Levels:
         if size >= LARGE_FROM:
             work = min(work, LARGE_WORK)
         try:
-            model = self._model(level, limit)
+            model = self._with_limits(self._fixed | {level: limit})
         except OutOfTimeError:
             return Run(Verdict.UNKNOWN)
         if minimise:
@@ -118,16 +122,14 @@ class Levels:
             case _:
                 return 1
 
-    def _enough_stages(self, level: Level, limit: int) -> int:
-        """Stages that suffice for a schedule that keeps the levels before and is worth at most `limit` in this one.
+    def _enough_stages(self, limits: Mapping[Level, int]) -> int:
+        """Stages that suffice for a schedule within the limits, if there is one.
 
         Closing a boundary between stages (see `enough_stages`) never costs groups, hand-offs, registers or stages,
         but it may make a schedule longer; a limit on L bounds the stages itself.
         """
-        if level is Level.LENGTH:
-            return stages_within(limit, self.schedule.ii)
-        if Level.LENGTH in self._fixed:
-            return stages_within(self._fixed[Level.LENGTH], self.schedule.ii)
+        if Level.LENGTH in limits:
+            return stages_within(limits[Level.LENGTH], self.schedule.ii)
         return enough_stages(self.decider.problem, self.schedule.ii)
 
     def _result(self, level: Level, value: int, bound: int) -> LevelResult:

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from core.graph.model import Graph
+from core.schedule.model import Schedule
+from core.solve.best import further_optima
 from core.solve.decide import Decider
 from core.solve.engine import Budget
-from core.solve.events import Done, Event, Level, LevelResult, ModelName, SolveOptions, SolveResult
+from core.solve.events import Done, Event, Level, LevelResult, ModelName, SolveOptions, SolveResult, Status
 from core.solve.levels import Levels
 from core.solve.problem import make_problem
 from core.solve.search import Search
@@ -38,14 +40,18 @@ def solve(
     search.run()
     schedule = search.schedule
     levels: tuple[LevelResult, ...] = ()
+    schedules: tuple[Schedule, ...] = ()
+    complete = False
     if schedule is not None:
         reached = LevelResult(Level.II, schedule.ii, search.lower, search.lower >= schedule.ii)
         polish = Levels(decider, schedule, emit)
         levels = (reached, *polish.run([level for level in options.objective if level is not Level.II]))
         schedule = polish.schedule
+        if options.best > 1:
+            schedules, complete = further_optima(decider, polish.optima, schedule, options.best, emit)
     status = search.status
-    if schedule is not None and schedule.origin is not None:
-        schedule = replace(schedule, origin=replace(schedule.origin, status=status.value))
+    if schedule is not None:
+        schedule = _with_status(schedule, status)
     result = SolveResult(
         status,
         None if schedule is None else schedule.ii,
@@ -54,6 +60,8 @@ def solve(
         levels,
         budget.seconds(),
         schedule,
+        tuple(_with_status(one, status) for one in schedules),
+        schedules_complete=complete,
     )
     emit(Done(result))
     return result
@@ -77,6 +85,11 @@ def answer(
     result = with_second_opinions(graph, first, options, emit, stopped)
     emit(Done(result))
     return result
+
+
+def _with_status(schedule: Schedule, status: Status) -> Schedule:
+    origin = schedule.origin
+    return schedule if origin is None else replace(schedule, origin=replace(origin, status=status.value))
 
 
 def _ignore(event: Event) -> None:

@@ -115,6 +115,23 @@ def test_conditions_change_the_answer_and_are_recorded(capsys: pytest.CaptureFix
     assert (code, document["status"]) == (1, "infeasible")
 
 
+def test_several_optima(capsys: pytest.CaptureFixture[str]) -> None:
+    case = KERNELS / "fa_fwd_hopper_1x64.yaml"
+    options = ("--ii", "1424", "--objective", "ii,length")
+    code, (document,), _ = solve(capsys, case, "--best", "9", *options)
+    assert (code, document["schedules_complete"]) == (0, True)
+    assert document["schedules"][0] == document["schedule"]
+    orders = set[tuple[str, ...]]()
+    for schedule in document["schedules"]:
+        starts = {op: place["start"] % document["ii"] for op, place in schedule["ops"].items()}
+        orders.add(tuple(sorted(("cast0", "sum0", "rescale0"), key=lambda op: (starts[op] - starts["max0"]) % 1424)))
+    assert len(orders) == len(document["schedules"]) == 2
+    _, (document,), _ = solve(capsys, case, *options)
+    assert "schedules" not in document
+    assert main(["solve", str(case), "--best", "2", *options]) == 0
+    assert "structurally different optima: 2; there are no more" in capsys.readouterr().out
+
+
 def test_text_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["solve", str(FIGURE)]) == 0
     text = capsys.readouterr().out

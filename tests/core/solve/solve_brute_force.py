@@ -99,6 +99,18 @@ def feasible(graph: Graph, ii: int, stages: int) -> bool:
     return any(_legal(judge, graph, ii, starts, held) for held in _groupings(graph) for starts in times)
 
 
+def legal_schedules(graph: Graph, ii: int, stages: int) -> Iterator[Schedule]:
+    """Every legal schedule with all starts in [0, stages * II), but for names of groups; grants are left out."""
+    judge = Judge(graph)
+    times = list(_times(graph, ii, stages))
+    for held in _groupings(graph):
+        for starts in times:
+            if _legal(judge, graph, ii, starts, held):
+                names = {group: f"{group[0]}.{group[1]}" for group in held.values()}
+                ops = {op: Placement(start, names[held[op]], delay) for op, (start, delay) in starts.items()}
+                yield Schedule(ii, {names[group]: ScheduledGroup(group[0], 0) for group in names}, ops)
+
+
 def _times(graph: Graph, ii: int, stages: int) -> Iterator[dict[str, tuple[int, int]]]:
     """Starts and delays that keep the dependences within one group; no hand-off makes one shorter. What only lags
     whole periods behind another is left out."""
