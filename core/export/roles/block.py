@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from core.export.roles.model import Role
 from core.export.roles.places import ScheduledLoop
-from core.graph.model import GroupKind
+from core.graph.model import GroupKind, Pool, RegisterFile
 from core.ir.model import Module
-from core.schedule.check_registers import THREADS_PER_WARP, WARP_GROUP
+from core.schedule.check_registers import THREADS_PER_WARP, WARP_GROUP, launch_words
 from core.schedule.metrics import used_groups
 
 ONLY_ROLE = "compute"
@@ -18,10 +18,12 @@ THREADS = THREADS_PER_WARP * WARP_GROUP
 
 
 def place_roles(module: Module, loops: Sequence[ScheduledLoop]) -> tuple[dict[str, Role], tuple[int, ...]]:
-    """The roles by name, without statements, and the registers per thread of every warp group of the block.
+    """The roles by name, without statements, and the registers per thread of every warp group of the block; none for a
+    single role, which takes what it likes.
 
     As the judge packs them: roles of fewer than four warps in the order of their names, each into the warp group begun
-    last if it still has room.
+    last if it still has room. What the register file has beyond the grants is shared among the roles that compute: what
+    they do outside of the scheduled loops counts in no grant.
     """
     found = _used(loops)
     if not found:
@@ -48,7 +50,26 @@ def place_roles(module: Module, loops: Sequence[ScheduledLoop]) -> tuple[dict[st
         name: Role(name, kind.kind, kind.warps, first[name], grant, 1 + number, (), ())
         for number, (name, (kind, grant)) in enumerate(found.items())
     }
-    return roles, tuple(grants)
+    if len(roles) == 1:
+        return roles, ()
+    computing = [not found[name][0].variable_latency for name in whole for _ in range(-(-found[name][0].warps // 4))]
+    return roles, _raised(grants, computing, loops[0].graph.machine.registers)
+
+
+def _raised(grants: Sequence[int], computing: Sequence[bool], file: RegisterFile) -> tuple[int, ...]:
+    """The grants, with what a launch of so many warp groups leaves over given to those that compute."""
+    if file.pool is not Pool.WARPGROUP or not any(computing):
+        return tuple(grants)
+    over = launch_words(len(grants), file.file_words, file.granularity) // THREADS - sum(grants)
+    share = max(0, over) // sum(computing)
+    most = file.max_per_thread // file.granularity * file.granularity
+    raised = [
+        min(most, (grant + share) // file.granularity * file.granularity)
+        if at < len(computing) and computing[at]
+        else grant
+        for at, grant in enumerate(grants)
+    ]
+    return tuple(max(grant, more) for grant, more in zip(grants, raised, strict=True))
 
 
 def main_role(roles: Mapping[str, Role], loops: Sequence[ScheduledLoop]) -> str:

@@ -340,7 +340,7 @@ class Role:
 @dataclass(frozen=True, slots=True)
 class RoleProgram:
     """A whole kernel. `threads`: of the block, those of idle warps included; `grants`: registers per thread of every
-    four warps in order, the largest of their roles."""
+    four warps in order, at least the largest of their roles; () where the compiler chooses."""
 
     module: Module
     function: Operation

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from core.export.roles.demand import TMA_LOADS, Demand
 from core.export.roles.model import Ring, RingKind, Role
@@ -17,8 +19,26 @@ from core.ir.views import is_landing
 from core.schedule.check_registers import THREADS_PER_WARP
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a value of a loop needs."""
+
+    value: Value
+    slots: Slots
+    kind: RingKind
+    producer: str
+    consumers: tuple[str, ...]
+    why: str
+
+    @property
+    def form(self) -> tuple[str, int, RingKind, str, tuple[str, ...]]:
+        """What rings have in common that can be one."""
+        return self.value.type, self.slots.slot_bytes, self.kind, self.producer, self.consumers
+
+
 class RingMaker:
-    """Makes all rings; names are unique in the kernel."""
+    """Makes all rings; names are unique in the kernel. Loops run one after another, so a ring of one serves another
+    that has the same tile between the same roles: at the greater of their depths."""
 
     def __init__(self, module: Module, demand: Demand, roles: Mapping[str, Role]) -> None:
         self._module, self._demand, self._roles = module, demand, roles
@@ -26,15 +46,29 @@ class RingMaker:
 
     def tiles(self) -> SharedTiles:
         """All rings."""
-        in_loops: dict[Operation, Ring] = {}
-        for plan in self._demand.plans.values():
-            for op in plan.slots:
-                in_loops[op] = self._slots(plan, op)
-            for op in plan.hand_offs:
-                in_loops[op] = self._loop_hand_off(plan, op)
+        in_loops = self._in_loops()
         loads = {load: self._load(load) for load in self._demand.producers}
         hand_offs = {value: self._hand_off(value) for value in self._demand.hand_offs}
         return SharedTiles(in_loops, loads, hand_offs, dict(self._own()))
+
+    def _in_loops(self) -> dict[Operation, Ring]:
+        """The rings of scheduled loops, by the operation that fills them."""
+        common: dict[tuple[object, int], list[tuple[Operation, _Wanted]]] = {}
+        for plan in self._demand.plans.values():
+            wanted = [*((op, self._slots(plan, op)) for op in plan.slots)]
+            wanted += [(op, self._loop_hand_off(plan, op)) for op in plan.hand_offs]
+            count: Counter[object] = Counter()
+            for op, one in wanted:
+                common.setdefault((one.form, count[one.form]), []).append((op, one))
+                count[one.form] += 1
+        rings: dict[Operation, Ring] = {}
+        for sharing in common.values():
+            first = sharing[0][1]
+            slots = Slots(max(one.slots.depth for _, one in sharing), first.slots.slot_bytes)
+            why = "; ".join(dict.fromkeys(one.why for _, one in sharing))
+            ring = self._ring(first.value, slots, first.kind, first.producer, first.consumers, why)
+            rings |= {op: ring for op, _ in sharing}
+        return rings
 
     def _ring(
         self,
@@ -55,7 +89,7 @@ class RingMaker:
         found = ((role, self._demand.loop_roles.get((plan.operation, role))) for role in self._roles)
         return tuple(role for role, loop_role in found if loop_role is not None and op in loop_role.readers)
 
-    def _slots(self, plan: LoopPlan, op: Operation) -> Ring:
+    def _slots(self, plan: LoopPlan, op: Operation) -> _Wanted:
         place, slots = plan.places[op], plan.slots[op]
         consumers = self._consumers(plan, op)
         if op.name in TMA_LOADS:
@@ -66,13 +100,13 @@ class RingMaker:
             kind = RingKind.OWN if consumers == (place.role,) else RingKind.THREADS
         users = plan.body.users.get(op.results[0], ()) if op.results else ()
         value = next((user.results[0] for user in users if is_landing(plan.body, user)), op.results[0])
-        return self._ring(value, slots, kind, place.role, consumers, f"the result of {place.op}")
+        return _Wanted(value, slots, kind, place.role, consumers, f"the result of {place.op}")
 
-    def _loop_hand_off(self, plan: LoopPlan, op: Operation) -> Ring:
+    def _loop_hand_off(self, plan: LoopPlan, op: Operation) -> _Wanted:
         place, slots = plan.reads.get(op) or plan.places[op], plan.hand_offs[op]
         consumers = self._consumers(plan, op)
         why = f"{place.op} is handed from {place.role} to {', '.join(consumers)}"
-        return self._ring(op.results[0], slots, RingKind.THREADS, place.role, consumers, why)
+        return _Wanted(op.results[0], slots, RingKind.THREADS, place.role, consumers, why)
 
     def _load(self, load: Operation) -> Ring:
         into = landings(load)

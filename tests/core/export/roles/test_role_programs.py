@@ -211,3 +211,27 @@ def test_barrier_counts_follow_from_the_roles() -> None:
         assert ring.full_count == (1 if ring.kind is RingKind.TMA else warps[ring.producer])
     threads = sum(128 * -(-role.warps // 4) for role in program.roles)
     assert program.threads == threads
+
+
+def test_loops_of_one_kernel_share_the_rings_of_equal_tiles() -> None:
+    """Two loops that load the same tiles for the same role: one ring for both, at the greater depth."""
+    stem = "two_gemms_sm90_m64k64-f16_v39_pre"
+    program, loops = solved(stem), solved_loops(stem)
+    assert len(loops) == 2
+    depths = [sorted(ring.depth for ring in live_ranges(one.graph, one.schedule).rings.values()) for one in loops]
+    assert sorted(ring.depth for ring in program.rings.values()) == [max(pair) for pair in zip(*depths, strict=True)]
+    assert_faultless(program)
+
+
+@pytest.mark.parametrize("folder", [folder for folder, _ in SAMPLES])
+def test_registers_of_the_block_are_the_grants_and_what_the_file_has_left(folder: str) -> None:
+    program, loop = sample(folder), sample_loop(folder)
+    file = loop.graph.machine.registers
+    assert 128 * sum(program.grants) <= file.file_words
+    for role in program.roles:
+        units = program.grants[role.first_thread // 128 : -(-(role.first_thread + 32 * role.warps) // 128)]
+        assert all(grant >= role.grant and grant % file.granularity == 0 for grant in units)
+        assert all(grant <= file.max_per_thread for grant in units)
+    computing = [grant for grant in program.grants if grant > 24]
+    left = file.file_words // 128 - sum(program.grants)
+    assert left < len(computing) * file.granularity or min(computing) + file.granularity > file.max_per_thread
