@@ -228,7 +228,10 @@ def docks(studio: Studio) -> None:
 def problems(studio: Studio) -> None:
     studio.open()
     document = studio.window.document
+    studio.window.log.clear()  # of the paths of this computer
     settings.set_machine_number(document, ("shared_memory", "bytes"), 120000)
+    document.undo_stack.undo()
+    document.undo_stack.redo()
     studio.take_dock("Problems", (420, 300))
     studio.take_dock("Log", (800, 260))
 
@@ -345,7 +348,8 @@ def main() -> None:
     if not options.thumbnails:
         names = [*SCENES] if options.only is None else options.only
         with tempfile.TemporaryDirectory() as folder:
-            size = (1000, 680) if names == ["double"] else (1600, 1000)
+            os.environ["HOME"] = folder  # recent files are shown below it
+            size = (1280, 820) if names == ["double"] else (1600, 1000)
             studio = Studio(application, options.out, Path(folder), size)
             for name in names:
                 (SCENES | {"double": double})[name](studio)

@@ -29,11 +29,12 @@ class CardContent:
 class Card(QPushButton):
     """One card; a click, Space or Enter presses it."""
 
-    def __init__(self, content: CardContent, colors: Colors, parent: QWidget | None = None) -> None:
+    def __init__(self, content: CardContent, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.content = content
         self._picture, self._name, self._detail = QLabel(), QLabel(content.name), QLabel(content.detail)
         self._picture.setFixedSize(THUMBNAIL)
+        self._detail.setObjectName("detail")
         font = self._name.font()
         font.setBold(True)
         self._name.setFont(font)
@@ -54,7 +55,6 @@ class Card(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
         self.setFixedWidth(THUMBNAIL.width() + 2 * _PADDING)
         self.setMinimumHeight(layout.heightForWidth(self.width()))
-        self.set_colors(colors)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -65,17 +65,11 @@ class Card(QPushButton):
     def sizeHint(self) -> QSize:
         return QSize(self.width(), self.minimumHeight())
 
-    def set_colors(self, colors: Colors) -> None:
-        """The thumbnail and the frame for the theme in use."""
-        pixels = QPixmap(str(self.content.thumbnails[colors.dark]))
+    def set_dark(self, dark: bool) -> None:
+        """The thumbnail for the theme in use."""
+        pixels = QPixmap(str(self.content.thumbnails[dark]))
         pixels.setDevicePixelRatio(2)
         self._picture.setPixmap(pixels)
-        self.setStyleSheet(
-            f"Card {{ background: {colors.base}; border: 1px solid {colors.line}; border-radius: 6px; }}"
-            f"Card:hover, Card:focus {{ border: 2px solid {colors.accent}; }}"
-            f"Card QLabel {{ color: {colors.text}; background: transparent; }}"
-        )
-        self._detail.setStyleSheet(f"color: {colors.muted}")
 
 
 class Cards(QWidget):
@@ -85,8 +79,9 @@ class Cards(QWidget):
 
     def __init__(self, contents: Sequence[CardContent], colors: Colors, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.cards = [Card(content, colors) for content in contents]
+        self.cards = [Card(content) for content in contents]
         self._columns = 0
+        self._colors: Colors | None = None
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(_SPACE)
@@ -95,11 +90,21 @@ class Cards(QWidget):
             card.clicked.connect(lambda _=False, card=card: self.opened.emit(card.content.path))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._arrange(3)
+        self.set_colors(colors)
 
     def set_colors(self, colors: Colors) -> None:
-        """The theme in use."""
+        """Thumbnails, frames and texts for the theme in use."""
+        if colors is self._colors:
+            return
+        self._colors = colors
         for card in self.cards:
-            card.set_colors(colors)
+            card.set_dark(colors.dark)
+        self.setStyleSheet(
+            f"Card {{ background: {colors.base}; border: 1px solid {colors.line}; border-radius: 6px; }}"
+            f"Card:hover, Card:focus {{ border: 2px solid {colors.accent}; }}"
+            f"Card QLabel {{ color: {colors.text}; background: transparent; }}"
+            f"Card QLabel#detail {{ color: {colors.muted}; }}"
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTree
 from twill_gui.models.sections import Detail, Section
 from twill_gui.theme import Colors
 
+_LEAST_COLUMN = 40
+
 
 class DetailRole(IntEnum):
     """What activating a line asks for."""
@@ -37,6 +39,10 @@ class DetailTree(QTreeWidget):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.header().setStretchLastSection(True)
+        self.header().setMinimumSectionSize(_LEAST_COLUMN)
+        self.setHorizontalScrollBarPolicy(
+            Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        )  # texts are cut with an ellipsis instead
         self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         self.itemActivated.connect(self._activate)
         self.itemClicked.connect(self._activate)

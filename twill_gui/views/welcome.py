@@ -76,6 +76,7 @@ class WelcomeView(QScrollArea):
         layout.addSpacing(16)
         layout.addLayout(columns)
         layout.addStretch(1)
+        self.setAccessibleName("Welcome")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidget(page)

@@ -100,6 +100,7 @@ class SettingsView(QScrollArea):
         row.addWidget(self.solve_button)
         layout.addLayout(row)
         layout.addStretch(1)
+        self.setAccessibleName("Settings")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidget(self._page)
