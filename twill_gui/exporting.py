@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from core.diagnostics import Severity
+from core.diagnostics import InputError, Severity
 from core.export.exported import TextFormat, exported_text
 from core.files import write_atomically
+from core.ir.tiles import Category
+from core.schedule.check import check
 from twill_gui.command_lines import export_command
 from twill_gui.dialogs.export import ExportDialog
 from twill_gui.document.document import Document
@@ -22,13 +26,23 @@ from twill_gui.schedule_picture import SchedulePicture
 from twill_gui.views.gantt import GanttMode
 from twill_gui.views.message_bar import Message
 
+if TYPE_CHECKING:
+    from core.export.roles.places import ScheduledLoop
+
 _TOPIC = "export"
+
+
+class SheetFormat(Enum):
+    """The role program as text for people."""
+
+    MARKDOWN = "sheet"
 
 
 class ExportFormat(Enum):
     """What can be exported: the text or picture format, what it is called, what it is for, and the file's suffix."""
 
     TTGIR = (TextFormat.TTGIR, "Annotated TTGIR", "the input's text with the schedule in its attributes", ".ttgir")
+    SHEET = (SheetFormat.MARKDOWN, "Sheet for hand lowering", "the program of each warp group, with every wait", ".md")
     TRACE = (TextFormat.TRACE, "Trace", "for Perfetto and chrome://tracing", ".trace.json")
     JSON = (TextFormat.JSON, "JSON", "graph, schedule, verdict and live ranges, for scripts", ".json")
     SVG = (PictureFormat.SVG, "SVG picture", "chart, registers and memory as shapes", ".svg")
@@ -36,7 +50,7 @@ class ExportFormat(Enum):
     PNG = (PictureFormat.PNG, "PNG picture", "the same as pixels, two for each of the screen's", ".png")
 
     @property
-    def writer(self) -> TextFormat | PictureFormat:
+    def writer(self) -> TextFormat | SheetFormat | PictureFormat:
         """Who writes it."""
         return self.value[0]
 
@@ -65,13 +79,16 @@ class Exported:
 
 
 def exported(state: ProjectState, wanted: ExportFormat, *, unrolled: bool = False) -> Exported:
-    """The shown schedule in a format. Raises ValueError if there is none, or no text to annotate."""
+    """The shown schedule in a format. Raises ValueError if there is none, no text to annotate, or no program of it,
+    InputError if its kernel cannot be a program of roles."""
     opened, schedule = state.variant.opened, state.variant.schedule
     if schedule is None:
         raise ValueError("there is no schedule to export")
     if isinstance(wanted.writer, TextFormat):
         text, warnings = exported_text(wanted.writer, opened.graph, schedule, opened.tiles, opened.fusion)
         return Exported(text, tuple(warning.format() for warning in warnings))
+    if isinstance(wanted.writer, SheetFormat):
+        return Exported(_sheet(state))
     mode = GanttMode.UNROLLED if unrolled else GanttMode.FOLDED
     view = SchedulePicture(opened.graph, schedule, mode)
     try:
@@ -79,6 +96,34 @@ def exported(state: ProjectState, wanted: ExportFormat, *, unrolled: bool = Fals
     finally:
         view.close()
         view.deleteLater()
+
+
+def _sheet(state: ProjectState) -> str:
+    """The role program of the shown loop; of a kernel with several schedules, of all loops that hold no other."""
+    from core.export.roles.build import scheduled_program  # a while to load, and for this alone
+    from core.export.sheet import sheet_markdown
+
+    loops = tuple(_scheduled_loops(state))
+    return sheet_markdown(scheduled_program(loops), loops)
+
+
+def _scheduled_loops(state: ProjectState) -> Iterator[ScheduledLoop]:
+    from core.export.roles.places import ScheduledLoop
+
+    names = state.project.kernel_schedules or (state.active,)
+    for name in names:
+        variant = state.variants[name]
+        opened, schedule = variant.opened, variant.schedule
+        if opened.tiles is None:
+            raise ValueError("a sheet needs a project with TTGIR text; this one is a graph")
+        if len(names) > 1 and any(op.category is Category.LOOP for op in opened.tiles.ops.values()):
+            continue
+        if schedule is None:
+            raise ValueError(f"the loop of '{name}' has no schedule yet")
+        broken = check(variant.graph, schedule).violations
+        if broken:
+            raise ValueError(f"the schedule is not legal: {broken[0].message}")
+        yield ScheduledLoop(opened.tiles, variant.graph, schedule, opened.fusion)
 
 
 class Exporting(QObject):
@@ -118,7 +163,9 @@ class Exporting(QObject):
             return exported(state, wanted, unrolled=dialog.unrolled)
         except ValueError as fault:
             dialog.show_fault(f"{str(fault)[:1].upper()}{str(fault)[1:]}.")
-            return None
+        except InputError as fault:
+            dialog.show_fault(fault.diagnostics[0].format())
+        return None
 
     def _write(self, dialog: ExportDialog, state: ProjectState) -> None:
         found = self._exported(dialog, state)

@@ -20,16 +20,17 @@ from core.cli import main
 from core.export.ttgir import read_annotations
 from core.ir.source import load_module
 from core.schedule.read import load_schedule
-from twill_gui.command_lines import check_command, explain_command, solve_command, sweep_command
+from twill_gui.command_lines import check_command, explain_command, export_command, solve_command, sweep_command
 from twill_gui.dialogs.export import ExportDialog
 from twill_gui.document import editing
+from twill_gui.exporting import ExportFormat
 from twill_gui.image_export import PictureFormat, picture, picture_bytes
 from twill_gui.main_window import MainWindow
 
 OpenWindow = Callable[..., MainWindow]
 ROOT = Path(__file__).parents[2]
 LEFT, CONTROL, SHIFT = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
-TTGIR, TRACE, JSON, SVG, PDF, PNG = range(6)
+TTGIR, SHEET, TRACE, JSON, SVG, PDF, PNG = range(len(ExportFormat))
 
 
 @pytest.fixture
@@ -41,6 +42,8 @@ def window(open_window: OpenWindow, tmp_path: Path) -> MainWindow:
 
 def open_dialog(bot: QtBot, window: MainWindow) -> ExportDialog:
     """Presses the key of the dialog."""
+    window.activateWindow()
+    bot.waitUntil(window.isActiveWindow)
     bot.keyClick(window, Qt.Key.Key_E, CONTROL | SHIFT)
     [dialog] = [one for one in window.findChildren(ExportDialog) if one.isVisible()]
     dialog.activateWindow()
@@ -87,6 +90,23 @@ def test_a_graph_has_no_text_to_annotate_but_a_trace(bot: QtBot, open_window: Op
     write_to(bot, dialog, tmp_path / "out.json")
     slices = [event for event in json.loads((tmp_path / "out.json").read_text())["traceEvents"] if event["ph"] == "X"]
     assert {"a [0]", "b [0]"} <= {event["name"] for event in slices}
+
+
+def test_the_sheet_is_that_of_the_command_line(
+    bot: QtBot, window: MainWindow, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dialog = open_dialog(bot, window)
+    take(bot, dialog, SHEET)
+    write_to(bot, dialog, tmp_path / "window.md")
+    state = window.document.state
+    assert state is not None
+    assert main(shlex.split(export_command(state, "sheet", tmp_path / "line.md"))[1:]) == 0
+    assert (tmp_path / "window.md").read_text() == (tmp_path / "line.md").read_text()
+    editing.nudge_ops(window.document, ["exp2.0"], 300)
+    dialog = open_dialog(bot, window)
+    take(bot, dialog, SHEET)
+    assert "not legal" in dialog.note.text() and not dialog.write_button.isEnabled()
+    bot.keyClick(dialog.field, Qt.Key.Key_Escape)
 
 
 def test_pictures_are_shown_and_written(bot: QtBot, window: MainWindow, tmp_path: Path) -> None:

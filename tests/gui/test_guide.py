@@ -164,10 +164,11 @@ def test_export_for_hand_lowering_as_written(
     assert read_annotations(module, module.loops[0]).ops == window.document.schedule.ops
     copy = tmp_path / "attention_forward_hopper"
     shutil.copytree(ROOT / "projects" / "attention_forward_hopper", copy)
-    [command] = re.findall(r"`(twill export [^`]+)`", (HELP / "hand_lowering.md").read_text())
-    words = shlex.split(command.replace("projects/attention_forward_hopper", str(copy)))
-    words[-1] = str(tmp_path / "by_command.ttgir")
-    assert main(words[1:]) == 0
-    assert (tmp_path / "by_command.ttgir").read_text() == (tmp_path / "out.ttgir").read_text()
+    for command in re.findall(r"`(twill export [^`]+)`", (HELP / "hand_lowering.md").read_text()):
+        words = shlex.split(command.replace("projects/attention_forward_hopper", str(copy)))
+        words[-1] = str(tmp_path / "command" / words[-1])
+        assert main(words[1:]) == 0
+    assert (tmp_path / "command" / "out.ttgir").read_text() == (tmp_path / "out.ttgir").read_text()
+    assert "wait full" in (tmp_path / "command" / "lowering.md").read_text()
     capsys.readouterr()
     assert QApplication.activeModalWidget() is None
