@@ -38,6 +38,7 @@ from twill_gui.views.cards import THUMBNAIL
 
 SAMPLE = "attention_forward_hopper"
 LEFT = Qt.MouseButton.LeftButton
+SWEEP = "rings=1,2,3,4 latency.descriptor_load.0=600,1200"
 MOST_BYTES = 200_000
 COLOURS = 256
 PICTURE_ROW = list(ExportFormat).index(ExportFormat.SVG)
@@ -48,9 +49,7 @@ class Studio:
 
     def __init__(self, application: QApplication, out: Path, scratch: Path, size: tuple[int, int]) -> None:
         self.out = out
-        self.project = scratch / SAMPLE
-        if not self.project.exists():
-            shutil.copytree(data_folder("projects") / SAMPLE, self.project)
+        self.scratch = scratch
         self.appearance = Appearance(application, Theme.LIGHT)
         self.window = MainWindow(self.appearance, Settings(scratch / "window.ini"), scratch / "recovery")
         self.window.resize(*size)
@@ -58,10 +57,13 @@ class Studio:
         self.window.show()
         self.window.activateWindow()
 
-    def open(self) -> None:
-        """The sample as it comes."""
+    def open(self, sample: str = SAMPLE) -> None:
+        """A copy of a sample as it comes."""
+        project = self.scratch / sample
+        if not project.exists():
+            shutil.copytree(data_folder("projects") / sample, project)
         self.window.document.undo_stack.setClean()
-        self.window.files.open(self.project, ask=False)
+        self.window.files.open(project, ask=False)
         self.window.dock_layout.reset()
         settle()
 
@@ -251,10 +253,10 @@ def compare(studio: Studio) -> None:
 
 
 def sweep(studio: Studio) -> None:
-    studio.open()
+    studio.open("gemm_hopper")
     sweeping = studio.window.tool_docks.sweeping
-    studio.window.tool_docks.sweep.field.setText("registers=160,176,192,208 hand_off=0,200")
-    sweeping.run("registers=160,176,192,208 hand_off=0,200")
+    studio.window.tool_docks.sweep.field.setText(SWEEP)
+    sweeping.run(SWEEP)
     wait_until(lambda: not sweeping.running, 900)
     studio.take_dock("Sweep", (1040, 420))
 
