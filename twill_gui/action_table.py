@@ -24,7 +24,7 @@ class Needs(Enum):
     SCHEDULE = "a schedule"
     SELECTION = "a selected operation"
     IDLE = "an open project and no running solve"
-    RUNNING = "a running solve or explanation"
+    RUNNING = "a running solve, explanation or repair"
 
 
 class Style(Flag):
@@ -195,7 +195,7 @@ ACTIONS = (
         _S,
         "&Cancel",
         ("Ctrl+.",),
-        "Stop the running solve or explanation, keeping the best so far",
+        "Stop the running solve, explanation or repair, keeping the best so far",
         "cancel",
         Needs.RUNNING,
         style=_BAR,
@@ -232,6 +232,31 @@ ACTIONS = (
         ("E",),
         "Explain why the selected operation cannot be on another group, or earlier",
         needs=_SEL,
+    ),
+    ActionSpec(
+        "repair",
+        _S,
+        "Rep&air",
+        ("Ctrl+Shift+R",),
+        "Make the schedule legal again: what was moved stays there, and the fewest other operations move",
+        needs=_SCHED,
+        style=_LINE,
+    ),
+    ActionSpec(
+        "push",
+        _S,
+        "&Push dependents",
+        ("Ctrl+Shift+D",),
+        "What depends on the moved or selected operations makes room for them",
+        needs=_SCHED,
+    ),
+    ActionSpec(
+        "compact",
+        _S,
+        "C&ompact",
+        ("Ctrl+Shift+K",),
+        "Start every operation as early as orders and groups allow",
+        needs=_SCHED,
     ),
     ActionSpec(
         "keep_copy",

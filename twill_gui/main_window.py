@@ -25,6 +25,7 @@ from twill_gui.models.solve_progress import SolveProgress
 from twill_gui.palette import DARK, LIGHT
 from twill_gui.pointing import Pointing
 from twill_gui.project_files import ProjectFiles
+from twill_gui.repairing import Repairing
 from twill_gui.samples import sample_projects
 from twill_gui.settings import Settings
 from twill_gui.slots import slots
@@ -91,6 +92,7 @@ class MainWindow(QMainWindow):
         self.journal = Journal(self.document, self.progress, self.log, self)
         self.explainer = Solver(self, explain_work)
         self.explaining = Explaining(self.document, self.explainer, self.explain_view, self)
+        self.repairing = Repairing(self.document, self)
         self.problems_view = ProblemsView(self.problems)
         self.tool_docks = ToolDocks(self, colors, work)
         self.pages = QStackedWidget()
@@ -209,7 +211,10 @@ class MainWindow(QMainWindow):
         for view in (gantt, self.liveness, self.reservation):
             pointing.listen(view.hovered, view)
 
-        for source in (self.files, self.solving, self.exporting, self.explaining):
+        self.repairing.why_asked.connect(self.explaining.ask)
+        self.repairing.withdrawn.connect(self.messages.close_topic)
+        self.repairing.busy_changed.connect(self._enable_actions)
+        for source in (self.files, self.solving, self.exporting, self.explaining, self.repairing):
             source.message.connect(self.messages.show_message)
             source.message.connect(self.journal.on_message)
         self.files.diagnostics.connect(self.journal.on_diagnostics)
@@ -325,7 +330,9 @@ class MainWindow(QMainWindow):
             Needs.SCHEDULE: document.schedule is not None,
             Needs.SELECTION: bool(document.schedule and document.selection),
             Needs.IDLE: document.state is not None and not busy,
-            Needs.RUNNING: (self.progress.running and not self.progress.stopping) or self.explaining.busy,
+            Needs.RUNNING: (self.progress.running and not self.progress.stopping)
+            or self.explaining.busy
+            or self.repairing.busy,
         }
         self.actions_by_name.enable(need for need, present in available.items() if present)
 
@@ -347,6 +354,7 @@ class MainWindow(QMainWindow):
         self.document.close()
         self.solver.shut_down()
         self.explainer.shut_down()
+        self.repairing.shut_down()
         self.tool_docks.shut_down()
         for view in (self.graph_view, self.jobs):
             view.shut_down()

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> ExitCode:
         limit_s = arguments.limit_s or _LIMIT_S
         seed = opened.project.solve.seed if arguments.seed is None else arguments.seed
         moves = _places(arguments.move, opened.graph, schedule)
-        request = RepairRequest(opened.graph, schedule, moves, arguments.rotate, limit_s, seed)
+        request = RepairRequest(opened.graph, schedule, moves, arguments.rotate, limit_s, seed=seed)
         found = repair(request)
         broken = check(opened.graph, with_moves(opened.graph, schedule, moves)).violations
         explanation = _explanation(request, broken) if found.verdict is Verdict.INFEASIBLE else None

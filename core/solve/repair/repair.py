@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
@@ -36,6 +37,7 @@ def repair(request: RepairRequest, stopped: Callable[[], bool] | None = None) ->
     is not there, ValueError for a start before cycle 0 or a schedule that does not fit the graph, and RuntimeError if
     the judge refuses a schedule of the solver (an internal error).
     """
+    importlib.import_module("ortools.sat.python.cp_model")  # longer than most repairs take: before the clock starts
     repairing = _Repairing(request, Budget(request.limit_s, stopped or _never))
     found = repairing.run()
     if found.schedule is None:
@@ -53,7 +55,7 @@ class _Repairing:
     def __init__(self, request: RepairRequest, budget: Budget) -> None:
         self._request = request
         self._budget = budget
-        budget.work = WORK_PER_SECOND * request.limit_s
+        budget.work = WORK_PER_SECOND * (request.limit_s if request.effort_s is None else request.effort_s)
         self._judge = Judge(request.graph)
         with_moves(request.graph, request.schedule, request.moves)
         self._problem = anchored_problem(request.graph, request.schedule, request.moves)

@@ -25,7 +25,8 @@ class RepairRequest:
 
     `schedule` fits the graph; it holds where all other ops were. `may_rotate`: where something would have to start
     before cycle 0, everything may start whole intervals later, which the steady state does not notice; without it the
-    starts of `moves` are meant to the cycle. `limit_s`: seconds at most.
+    starts of `moves` are meant to the cycle. `limit_s`: seconds at most. `effort_s`: work that takes so many seconds on
+    a computer that does nothing else, then the answer is what has been found; None: as many as the limit.
     """
 
     graph: Graph
@@ -33,6 +34,7 @@ class RepairRequest:
     moves: Mapping[str, Place] = field(default_factory=dict[str, Place])
     may_rotate: bool = False
     limit_s: float = 10.0
+    effort_s: float | None = None
     seed: int = 1
 
 
