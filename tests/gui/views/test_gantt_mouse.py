@@ -128,6 +128,25 @@ def test_while_dragging_every_place_is_tried_and_at_the_end_nothing_is(chart: Ch
     assert tried[-1] is None
 
 
+def test_a_drag_at_the_edge_takes_the_view_along(chart: Chart, bot: QtBot) -> None:
+    axis, canvas = chart.view.axis, chart.canvas
+    axis.show_range(500, 900)
+    first = axis.start
+    was = case(HOPPER)[1].ops["exp0"].start
+    start = chart.point("exp0")
+    edge = QPoint(canvas.width() - 4, start.y())
+    chart.press(start)
+    chart.move(edge)
+    bot.waitUntil(lambda: axis.start > first + 100)
+    chart.move(start)  # away from the edge it stays
+    stopped = axis.start
+    bot.wait(100)
+    assert axis.start == stopped
+    chart.release(start)
+    moved = axis.time(start.x()) - (first + start.x() / axis.scale)
+    assert chart.moves == [("exp0", was + round(moved), "compute0")]
+
+
 def test_escape_cancels_a_drag(chart: Chart) -> None:
     tried: list[Schedule | None] = []
     chart.view.tried.connect(tried.append)

@@ -141,8 +141,9 @@ class _Writer:
         if core.confirmed_by == BY_RULE:
             return "a rule by itself"
         certified = {certificate.sentence for certificate in self._facts.first.certificates}
-        by = "arithmetic" if all(reason.sentence in certified for reason in core.reasons) else "one solver so far"
-        return f"confirmed by a second solver ({core.confirmed_by})" if core.confirmed_by else by
+        by = "arithmetic" if all(reason.sentence in certified for reason in core.reasons) else "one solver"
+        so_far = " so far" if self._facts.stage is Stage.RUNNING else ""
+        return f"confirmed by a second solver ({core.confirmed_by})" if core.confirmed_by else by + so_far
 
     def _reason(self, reason: Reason, mark: str = BULLET) -> str:
         text = f"{self._link(mark, Target(self.lit(reason)))} {self._linked(reason.sentence)}"

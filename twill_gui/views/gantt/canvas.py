@@ -8,13 +8,14 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from twill_gui.views.gantt.content import Content
 from twill_gui.views.gantt.describe import bar_tooltip
-from twill_gui.views.gantt.gestures import Hold, Pan, Range
+from twill_gui.views.gantt.gestures import Gesture, Hold, Pan, Range
 from twill_gui.views.gantt.layout import Bar
 from twill_gui.views.gantt.surface import Surface
 from twill_gui.views.timeline.axis import TimeAxis
 from twill_gui.views.timeline.wheel import pinch, wheel
 
 HOLD_MS = 150
+EDGE_PX, EDGE_STEP_PX, EDGE_MS = 14, 10, 25
 
 
 class Canvas(Surface):
@@ -35,10 +36,14 @@ class Canvas(Surface):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._hold_timer = QTimer(self, interval=HOLD_MS, singleShot=True)
         self._hold_timer.timeout.connect(self._show_hold)
+        self._edge_timer = QTimer(self, interval=EDGE_MS)
+        self._edge_timer.timeout.connect(self._go_on_at_edge)
+        self._last = QPointF()
 
     def set_content(self, content: Content | None) -> None:
         if isinstance(self._gesture, Hold):
             self.tried.emit(None)
+        self._edge_timer.stop()
         super().set_content(content)
         self._hover("")
 
@@ -57,6 +62,7 @@ class Canvas(Surface):
         if self._gesture is None:
             self._range = None
         self._gesture = None
+        self._edge_timer.stop()
         self.unsetCursor()
         if held:
             self.tried.emit(None)
@@ -96,6 +102,15 @@ class Canvas(Surface):
             bar = self.bar_at(position)
             self._hover(bar.op if bar else "")
             return
+        self._drag(gesture, position)
+        moved = (isinstance(gesture, Hold) and gesture.trial) or (isinstance(gesture, Range) and gesture.span)
+        if moved and self._beyond(position) != (0, 0):
+            self._edge_timer.start()
+        else:
+            self._edge_timer.stop()
+
+    def _drag(self, gesture: Gesture, position: QPointF) -> None:
+        self._last = position
         before = gesture.trial if isinstance(gesture, Hold) else None
         gesture.drag(position, self._scroll)
         if isinstance(gesture, Pan):
@@ -112,6 +127,7 @@ class Canvas(Surface):
         if gesture is None or event.buttons() != Qt.MouseButton.NoButton:
             return
         self._gesture = None
+        self._edge_timer.stop()
         self.unsetCursor()
         toggle = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         if isinstance(gesture, Range):
@@ -152,6 +168,25 @@ class Canvas(Surface):
         if isinstance(event, QNativeGestureEvent) and pinch(self.axis, self.axis.time(event.position().x()), event):
             return True
         return super().event(event)
+
+    def _beyond(self, position: QPointF) -> tuple[int, int]:
+        """At which edges the mouse is: -1 at the left or top, 1 at the right or bottom, 0 at neither."""
+        x, y = position.x(), position.y()
+        across = -1 if x < EDGE_PX else 1 if x > self.width() - EDGE_PX else 0
+        along = -1 if y < EDGE_PX else 1 if y > self.height() - EDGE_PX else 0
+        return across, along
+
+    def _go_on_at_edge(self) -> None:
+        """What is dragged takes the view along while the mouse is held at an edge."""
+        gesture = self._gesture
+        if gesture is None:
+            self._edge_timer.stop()
+            return
+        across, along = self._beyond(self._last)
+        if along:
+            self.scroll_requested.emit(along * EDGE_STEP_PX)
+        self.axis.pan(across * EDGE_STEP_PX / self.axis.scale)
+        self._drag(gesture, self._last)
 
     def _finish_range(self, gesture: Range, toggle: bool) -> None:
         self._range = gesture.span
