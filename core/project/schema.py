@@ -13,13 +13,13 @@ from core.graph.schema import GroupSection, PinSection, RulesSection
 from core.ir.subtile import SplitAxis
 from core.machine.load import SUFFIXES
 from core.project.model import Branches, Fuse, Input, InputKind, Override, Project, ScheduleEntry, Subtile, Transform
-from core.solve.events import Level, ModelName, SolveOptions
+from core.solve.events import DEFAULT_OBJECTIVE, Level, ModelName, SolveOptions
 from core.yaml_source import Count, KeyPath, PositiveCount, YamlSource, validate
 
 SCHEMA = "twill.project/1"
 
 Name = Annotated[str, Field(min_length=1)]
-ObjectiveName = Literal["ii", "groups", "hand_offs", "length", "registers", "stages"]
+ObjectiveName = Literal["ii", "groups", "hand_offs", "length", "registers", "stages", "robustness"]
 
 
 class _Model(BaseModel):
@@ -60,7 +60,7 @@ class _Override(_Model):
 
 class _Solve(_Model):
     model: Literal["exact", "paper"] = "exact"
-    objective: Annotated[list[ObjectiveName], Field(min_length=1)] = [level.value for level in Level]
+    objective: Annotated[list[ObjectiveName], Field(min_length=1)] = [level.value for level in DEFAULT_OBJECTIVE]
     max_ii: PositiveCount | None = None
     limit_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 300.0
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 1

@@ -38,7 +38,11 @@ class Queueing(Enum):
 
 
 class Level(Enum):
-    """The lexicographic objectives, each minimised at the best values of those before it."""
+    """The lexicographic objectives, each minimised at the best values of those before it.
+
+    ROBUSTNESS is maximised: the cycles by which every latency may grow (`core.solve.robustness`), one II at most. What
+    comes after it, and a register peak before it, counts for the latencies so grown.
+    """
 
     II = "ii"
     GROUPS = "groups"
@@ -46,6 +50,11 @@ class Level(Enum):
     LENGTH = "length"
     REGISTERS = "registers"
     STAGES = "stages"
+    ROBUSTNESS = "robustness"
+
+
+DEFAULT_OBJECTIVE = tuple(level for level in Level if level is not Level.ROBUSTNESS)
+"""The levels of a solve that names none."""
 
 
 class ModelName(Enum):
@@ -61,7 +70,7 @@ class SolveOptions:
     optima of different structure, if there are."""
 
     model: ModelName = ModelName.EXACT
-    objective: tuple[Level, ...] = tuple(Level)
+    objective: tuple[Level, ...] = DEFAULT_OBJECTIVE
     ii: int | None = None
     max_ii: int | None = None
     best: int = 1
@@ -95,7 +104,8 @@ class TrailEntry:
 
 @dataclass(frozen=True, slots=True)
 class LevelResult:
-    """A level's best value, its proved lower bound, and whether they meet. `detail` holds bytes for hand-offs."""
+    """A level's best value, its proved bound (from below, for ROBUSTNESS from above), and whether they meet. `detail`
+    holds bytes for hand-offs."""
 
     name: Level
     value: int

@@ -6,7 +6,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from core.graph.model import Space
+from core.graph.model import Graph, Space
 from core.solve.events import Level
 from core.solve.model_groups import Grouping
 from core.solve.model_memory import add_shared_memory, add_tensor_memory
@@ -76,8 +76,10 @@ class ExactModel:
             for one, other in pairwise(alike):
                 self.cp.add(slot[one] <= slot[other])
 
-    def objective(self, level: Level) -> cp_model.LinearExprT:
-        """What the level minimises. Hand-offs: their number, times more than all bytes, plus the bytes."""
+    def objective(self, level: Level, measured: Graph | None = None) -> cp_model.LinearExprT:
+        """What the level minimises. Hand-offs: their number, times more than all bytes, plus the bytes. L counts the
+        latencies of the graph `measured`, if that is another one. Raises ValueError for ROBUSTNESS, which is a matter
+        of the graph that the model is made for."""
         match level:
             case Level.II:
                 return self.ii
@@ -86,7 +88,7 @@ class ExactModel:
             case Level.HAND_OFFS:
                 return self._hand_offs()
             case Level.LENGTH:
-                return self._length()
+                return self._length(measured or self.problem.graph)
             case Level.REGISTERS:
                 peak = self.cp.new_int_var(0, self.problem.graph.machine.registers.max_per_thread, "peak")
                 for need in self.registers.need:
@@ -94,6 +96,8 @@ class ExactModel:
                 return peak
             case Level.STAGES:
                 return self._stage_count()
+            case Level.ROBUSTNESS:
+                raise ValueError("no expression of the model is its robustness")
 
     def _hand_offs(self) -> cp_model.LinearExprT:
         weight = hand_off_weight(self.problem.graph)
@@ -110,8 +114,8 @@ class ExactModel:
             self.cp.add(first <= start)
         return first
 
-    def _length(self) -> cp_model.LinearExprT:
-        ops = self.problem.graph.ops
+    def _length(self, measured: Graph) -> cp_model.LinearExprT:
+        ops = measured.ops
         longest = max(op.latency + op.queue for op in ops.values())
         length = self.cp.new_int_var(0, self.ii * self.stages + longest, "length")
         first = self._first()

@@ -45,6 +45,14 @@ def _how_decided(entry: TrailEntry) -> str:
     return ", ".join(parts)
 
 
+def _proof(level: LevelResult, proved: str, from_below: str, from_above: str) -> str:
+    """Robustness alone is the better the greater it is."""
+    maximised = level.name is Level.ROBUSTNESS
+    if level.proved:
+        return proved.format("most" if maximised else "least")
+    return f"{from_above if maximised else from_below} {level.bound}"
+
+
 _LEVEL_NAMES = {Level.II: "II", Level.HAND_OFFS: "hand-offs"}
 _TRAIL = (
     Column[TrailEntry]("II", lambda entry: str(entry.ii), numeric=True),
@@ -61,9 +69,9 @@ _LEVELS = (
     Column[LevelResult]("Value", lambda level: str(level.value), numeric=True),
     Column[LevelResult](
         "Proof",
-        lambda level: "\N{CHECK MARK} least" if level.proved else f"\N{GREATER-THAN OR EQUAL TO} {level.bound}",
+        lambda level: _proof(level, "\N{CHECK MARK} {}", "\N{GREATER-THAN OR EQUAL TO}", "\N{LESS-THAN OR EQUAL TO}"),
         tone=lambda level: Tone.GOOD if level.proved else Tone.WARNING,
-        tip=lambda level: "proved least" if level.proved else f"proved to be at least {level.bound}",
+        tip=lambda level: _proof(level, "proved {}", "proved to be at least", "proved to be at most"),
     ),
 )
 
