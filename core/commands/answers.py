@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
+from errno import EISDIR, ENOTDIR
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +116,21 @@ def writing(path: Path) -> Generator[None]:
     except OSError as fault:
         reason = fault.strerror or type(fault).__name__
         raise error("cannot-write", f"cannot write the file: {reason}", file=str(path)) from fault
+
+
+def require_writable(path: Path) -> None:
+    """Raises InputError on `path` if it cannot be written, before work is done that would be lost.
+
+    Where it is to be, or the nearest folder there is, a nameless file is made and is gone again at once.
+    """
+    with writing(path):
+        folder = next(folder for folder in path.absolute().parents if folder.exists())
+        if path.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        if not folder.is_dir():
+            raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR))
+        with tempfile.TemporaryFile(dir=folder):
+            pass
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from core.commands.answers import Answer, ExitCode, UsageError, answer_each, writing
+from core.commands.answers import Answer, ExitCode, UsageError, answer_each, require_writable, writing
 from core.commands.inputs import kernel_project, open_input
 from core.commands.kernel import kernel_document, kernel_text
 from core.commands.solution import solution_document, solution_text
@@ -47,9 +47,11 @@ def run(arguments: argparse.Namespace) -> ExitCode:
         opened = open_input(name, arguments)
         graph = _varied(opened.graph, arguments, families)
         options = solve_options(opened.project, arguments, objective)
+        file = outputs.get(name)
+        if file is not None:
+            require_writable(file)
         result = _solve(graph, options)
         document = solution_document(graph, result)
-        file = outputs.get(name)
         if file is not None and result.schedule is not None:
             with writing(file):
                 save_solution(result, options, file, _conditions(arguments))
@@ -78,6 +80,10 @@ def _answer_kernel(
         return {loop: _varied(opened[loop].graph, arguments, families) for loop in loops}
 
     options = solve_options(project, arguments, objective)
+    folder = _kernel_folder(name, arguments)
+    if folder is not None:
+        for loop in project.kernel_schedules:
+            require_writable(folder / f"{loop}.yaml")
     blocks = [loop for loop in project.kernel_schedules if project.schedules[loop].trip_count is not None]
     rest = [loop for loop in project.kernel_schedules if loop not in blocks]
     if blocks:
@@ -86,7 +92,6 @@ def _answer_kernel(
     else:
         graphs = graphs_of(rest, {})
         result = solve_kernel(graphs, options, _solve)
-    folder = _kernel_folder(name, arguments)
     files: dict[str, Path] = {}
     for loop, one in result.results.items():
         if folder is not None and one.schedule is not None:

@@ -88,6 +88,22 @@ def test_a_folder_of_one_input_is_written_with_a_slash(capsys: pytest.CaptureFix
     assert (tmp_path / "new" / "paper_figure_1.yaml").is_file()
 
 
+@pytest.mark.parametrize("place", ["file/below/out.yaml", "long" * 100 + "/out.yaml", "taken/"])
+def test_a_place_that_cannot_be_written_is_told_before_the_solve(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("solved for nothing")
+
+    monkeypatch.setattr("core.solve.solve.answer", never)
+    (tmp_path / "file").touch()
+    (tmp_path / "taken" / "paper_figure_1.yaml").mkdir(parents=True)
+    code, (document,), err = solve(capsys, FIGURE, "-o", f"{tmp_path}/{place}")
+    assert (code, document["diagnostics"][0]["code"]) == (3, "cannot-write")
+    assert "cannot write the file" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "taken"]
+
+
 @pytest.mark.parametrize("folder", ["paper_figure_1", "gemm_hopper"])
 def test_the_same_bytes_in_every_run(capsys: pytest.CaptureFixture[str], tmp_path: Path, folder: str) -> None:
     for name in ("first", "second"):
