@@ -53,14 +53,18 @@ def open_project(
     project: Project,
     vary: Callable[[Machine], Machine] = lambda machine: machine,
     inner: Mapping[str, Schedule] | None = None,
+    module: Module | None = None,
 ) -> OpenProject:
     """Reads the input and builds the graph of the project's own groups and transform (`Project.for_schedule`).
 
     `vary` gives another machine in the place of the project's; it is not called for a graph file, whose ops have their
-    costs already. `inner`: schedules, by name, of loops inside, in the place of the project's files. Raises InputError
-    if a file is bad or missing, or if there is nothing to schedule.
+    costs already. `inner`: schedules, by name, of loops inside, in the place of the project's files. `module`: the
+    input, where it has been read before. Raises InputError if a file is bad or missing, or if there is nothing to
+    schedule.
     """
-    return _open_graph(project) if project.input.kind is InputKind.GRAPH else _open_ttgir(project, vary, inner or {})
+    if project.input.kind is InputKind.GRAPH:
+        return _open_graph(project)
+    return _open_ttgir(project, vary, inner or {}, module or load_module(_existing(project)))
 
 
 def _open_graph(project: Project) -> OpenProject:
@@ -76,8 +80,9 @@ def _open_graph(project: Project) -> OpenProject:
     return OpenProject(project, graph, machine=machine, diagnostics=tuple(_lost(project, graph, graph)))
 
 
-def _open_ttgir(project: Project, vary: Callable[[Machine], Machine], inner: Mapping[str, Schedule]) -> OpenProject:
-    module = load_module(_existing(project))
+def _open_ttgir(
+    project: Project, vary: Callable[[Machine], Machine], inner: Mapping[str, Schedule], module: Module
+) -> OpenProject:
     loop, notes = choose_loop(project, module)
     machine = vary(_machine(project, module.target))
     blocks = block_loops(project, module, loop)
@@ -89,7 +94,7 @@ def _open_ttgir(project: Project, vary: Callable[[Machine], Machine], inner: Map
     notes = (*module.diagnostics, *notes, *_target_notes(project, module, machine), *built.diagnostics, *lost)
     graph = replace(graph, pins=_matching_pins(project, graph))
     for name, block in blocks.items():
-        opened = open_project(project.for_schedule(name), vary)
+        opened = open_project(project.for_schedule(name), vary, module=module)
         graph = with_block(graph, tiles, block, opened, inner_schedule(project, name, opened, inner))
     fusion = reduction
     notes = (*notes, *_reduction_notes(project, reduction))

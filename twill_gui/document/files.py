@@ -11,7 +11,7 @@ from core.diagnostics import Diagnostic, InputError, Severity
 from core.export.ttgir import read_annotations
 from core.files import is_file, write_atomically
 from core.ir.loops import main_loop
-from core.ir.model import Loop
+from core.ir.model import Loop, Module
 from core.machine.load import parse_machine
 from core.machine.model import Machine
 from core.project.load import load_project
@@ -83,12 +83,18 @@ def _text_of(machine: str | Path | None) -> str | None:
 
 class _Loops:
     """Opens the project's loops once for each set of groups and transforms that its schedules ask for, on the machine
-    of the text where there is one. `inner`: schedules by name that count in the place of their files."""
+    of the text where there is one. `inner`: schedules by name that count in the place of their files. `module`: the
+    text of the loops, where it has been read before."""
 
     def __init__(
-        self, project: Project, machine_text: str | None = None, inner: Mapping[str, Schedule] | None = None
+        self,
+        project: Project,
+        machine_text: str | None = None,
+        inner: Mapping[str, Schedule] | None = None,
+        module: Module | None = None,
     ) -> None:
         self._project = project
+        self._module = module
         self._machine_text = machine_text
         self._inner = inner
         self._opened: dict[tuple[object, ...], OpenProject] = {}
@@ -98,7 +104,8 @@ class _Loops:
         project = self._project.for_schedule(name) if name else self._project
         key = (project.input, project.groups, project.transform)
         if key not in self._opened:
-            self._opened[key] = open_project(project, self._machine, self._inner)
+            self._opened[key] = open_project(project, self._machine, self._inner, self._module)
+            self._module = self._opened[key].module
         return self._opened[key]
 
     def _machine(self, machine: Machine) -> Machine:
@@ -141,7 +148,8 @@ def reopened(state: ProjectState, project: Project, machine_text: str | None) ->
     gone, since it was about another graph. Raises InputError.
     """
     inner = {name: variant.schedule for name, variant in state.variants.items() if variant.schedule is not None}
-    loops = _Loops(project, machine_text, inner)
+    module = state.variant.opened.module if project.input.path == state.project.input.path else None
+    loops = _Loops(project, machine_text, inner, module)
     variants = {name: _refitted(old, loops, name, project) for name, old in state.variants.items()}
     return replace(state, project=project, variants=variants, machine_text=machine_text)
 
