@@ -122,7 +122,8 @@ class Search:
                     self.lower = ii + 1
                 self._record(entry)
                 return
-        self._take(self.decider.decide(ii, WORK_SHARE * self.decider.budget.work))
+        guess = ii == self.lower and self.upper is None
+        self._take(self.decider.decide(ii, WORK_SHARE * self.decider.budget.work, guess=guess))
 
     def _step(self) -> None:
         """With pinned starts: every interval in turn, above those that are impossible even without them."""
