@@ -25,12 +25,14 @@ class MadeDescriptor:
 
 
 def descriptor_map(kernel: KernelText, value: Value) -> DescriptorMap:
-    """The tensor map of a descriptor. Raises ElementError for one that the host cannot make."""
-    value = _origin(value)
+    """The tensor map of a descriptor; one of other tiles than those it was made for has a map of its own. Raises
+    ElementError for one that the host cannot make."""
+    made, type_ = _origin(value), kernel.type(value)
+    if type_ == kernel.type(made):
+        value = made
     known = kernel.maps.get(value)
     if known is not None:
         return known.held
-    type_ = kernel.type(value)
     if not isinstance(type_, TensorDescType):
         raise ElementError(f"a descriptor of type {value.type}")
     encoding = kernel.shared(type_.encoding) if type_.encoding else default_encoding(type_.element, type_.shape)
@@ -38,11 +40,11 @@ def descriptor_map(kernel: KernelText, value: Value) -> DescriptorMap:
         raise ElementError("a descriptor of a tile that TMA does not lay out")
     if len(type_.shape) != 2 or type_.shape[0] > _MOST_LINES:
         raise ElementError(f"a descriptor of tiles of shape {type_.shape}")
-    if value.producer is not None:
-        made_descriptor(kernel, value)  # refuses what the host cannot know
+    if made.producer is not None:
+        made_descriptor(kernel, made)  # refuses what the host cannot know
     name = kernel.names.fresh(f"{value.name}_map")
     held = DescriptorMap(f"p.{name}", type_.element, type_.shape, encoding)
-    kernel.maps[value] = TensorMap(name, value, held)
+    kernel.maps[value] = TensorMap(name, made, held)
     return held
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -28,7 +29,9 @@ from core.export.roles.model import (
 )
 from core.export.roles.walk import walk
 from core.ir.model import Operation
-from core.ir.types import MemDescType, TensorType
+from core.ir.types import MemDescType, TensorType, parse_type
+
+_OFFSETS = re.compile(r"\[([-\d, ]+)\]")
 
 Side = Literal["full", "free"]
 
@@ -76,9 +79,24 @@ class RingText:
         for op in via:
             if op.name == "ttg.memdesc_trans" and len(shape) == 2:
                 text, shape, transposed = f"{text}.trans()", shape[::-1], not transposed
+            elif op.name == "ttg.memdesc_subslice" and len(shape) == 2 and isinstance(self.encoding, MmaShared):
+                text, shape = self._part(text, shape, op)
             else:
                 raise ElementError(f"the view {op.name}")
         return View(text, self.element, shape, transposed)
+
+    @staticmethod
+    def _part(text: str, shape: tuple[int, ...], op: Operation) -> tuple[str, tuple[int, ...]]:
+        """Rows or columns of a tile. Raises ElementError for a part of both."""
+        of, offsets = parse_type(op.results[0].type), _OFFSETS.search(op.text_arguments)
+        if not isinstance(of, MemDescType) or offsets is None:
+            raise ElementError(f"the view {op.name}")
+        rows, columns = (int(number) for number in offsets[1].split(","))
+        if of.shape[1] == shape[1]:
+            return f"{text}.part_rows<{rows}, {of.shape[0]}>()", of.shape
+        if of.shape[0] == shape[0]:
+            return f"{text}.part_cols<{columns}, {of.shape[1]}>()", of.shape
+        raise ElementError("a part of the rows and columns of a tile")
 
 
 def ring_text(kernel: KernelText, ring: Ring) -> RingText:

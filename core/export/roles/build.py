@@ -13,6 +13,8 @@ from core.export.roles.names import Names
 from core.export.roles.pipeline import PipelineWriter
 from core.export.roles.places import LoopPlan, ScheduledLoop
 from core.export.roles.rings import RingMaker
+from core.export.roles.split import split_function
+from core.export.roles.split_places import SplitPlaces
 from core.export.roles.straight import RoleWriter, SharedTiles
 from core.export.roles.turns import Rotation, rotation
 from core.ir.model import Module, Operation, Value
@@ -28,10 +30,7 @@ def build_roles(module: Module, function: Operation, loops: Sequence[ScheduledLo
     The loops may have been read from the same text into another module. Raises InputError for what no role program
     covers.
     """
-    plans: dict[Operation, LoopPlan] = {}
-    for scheduled in loops:
-        loop = module.loops[scheduled.tiles.loop.index]
-        plans[loop.operation] = LoopPlan(module, loop, scheduled)
+    module, function, plans = _plans(module, function, loops)
     roles, grants = place_roles(module, loops)
     demand = Demand(module, function, plans, main_role(roles, loops), loader(roles, loops))
     demand.settle()
@@ -51,6 +50,31 @@ def build_roles(module: Module, function: Operation, loops: Sequence[ScheduledLo
     warps = sum(role.warps for role in written)
     threads = len(grants) * WARP_GROUP * THREADS_PER_WARP or warps * THREADS_PER_WARP
     return RoleProgram(module, function, threads, tuple(written), rings, turns, grants)
+
+
+def _plans(
+    module: Module, function: Operation, loops: Sequence[ScheduledLoop]
+) -> tuple[Module, Operation, dict[Operation, LoopPlan]]:
+    """The loops' plans, in a module where what the schedules split is split."""
+    here = [(scheduled, _here(module, scheduled)) for scheduled in loops]
+    places = SplitPlaces(module, function, here)
+    if places.parts == 1:
+        plans = (LoopPlan(module, module.loops[one.tiles.loop.index], one) for one in loops)
+        return module, function, {plan.operation: plan for plan in plans}
+    split = split_function(module, function, places)
+    found: dict[Operation, LoopPlan] = {}
+    for scheduled, own in here:
+        keys = [(old, part) for old in own for part in (None, *range(places.parts))]
+        copies = {(old, part): split.copies[own[old], part] for old, part in keys if (own[old], part) in split.copies}
+        loop = split.module.loops[scheduled.tiles.loop.index]
+        found[loop.operation] = LoopPlan(split.module, loop, scheduled, copies)
+    return split.module, split.function, found
+
+
+def _here(module: Module, scheduled: ScheduledLoop) -> dict[Operation, Operation]:
+    """The operations of a loop in this module, by those of the text that was scheduled."""
+    loop = module.loops[scheduled.tiles.loop.index]
+    return dict(zip(scheduled.tiles.loop.operation.walk(), loop.operation.walk(), strict=True))
 
 
 def scheduled_program(loops: Sequence[ScheduledLoop]) -> RoleProgram:

@@ -58,7 +58,10 @@ class Groups:
         if not done:
             return
         yield MmaWait(len(self.queue), why)
-        yield Pin(tuple(sorted({name for group in done for name in group.writes | group.reads})))
+        still = {name for group in self.queue for name in group.writes}  # a sum goes on in the same registers
+        pinned = {name for group in done for name in group.writes | group.reads} - still
+        if pinned:
+            yield Pin(tuple(sorted(pinned)))
         for group in done:
             for ring, phase in group.tiles:
                 yield from self.read(ring, phase, f"{group.op} has read it")

@@ -89,11 +89,18 @@ class ItemWriter:
         self.groups, self.made, self.moving = Groups(), {}, moving
 
     def presets(self) -> list[Statement]:
-        """Sets what kept values hold before the first iteration."""
-        return [
+        """Sets what kept values hold before the first iteration; accumulators now, not when the first matrix op is
+        under way already."""
+        moves: list[Statement] = [
             Move(Register(self.storage(value, phase)), self._outer(initial, ()))
             for (value, phase), initial in self._role.presets.items()
         ]
+        matrix = {
+            self.storage(value, phase)
+            for value, phase in self._role.presets
+            if value.producer is not None and self._plan.is_matrix(value.producer)
+        }
+        return [*moves, Pin(tuple(sorted(matrix)))] if matrix else moves
 
     def storage(self, value: Value, phase: int) -> str:
         """Where a kept value of an iteration is now."""

@@ -15,6 +15,9 @@ from core.ir.tiles import Category, TileLoop, TileOp
 from core.schedule.liveness import live_ranges
 from core.schedule.model import Placement, Schedule
 
+Copies = Mapping[tuple[Operation, int | None], Operation]
+"""The operation at hand for one of the text as it was scheduled: for each of its parts, or (None) for the whole."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScheduledLoop:
@@ -45,14 +48,14 @@ class Slots:
 
 
 class LoopPlan:
-    """A scheduled loop in the module at hand.
+    """A scheduled loop in the module at hand; `copies`: where it has other operations than the scheduled text.
 
     `places`: of every operation that a tile op stands for. `reads`: of the copies from shared memory into registers, by
     the load. `slots`: by operation the ring of its result in shared memory; `hand_offs`: by operation the buffer of its
     register value that crosses groups. Raises InputError for what the role program does not cover.
     """
 
-    def __init__(self, module: Module, loop: Loop, scheduled: ScheduledLoop) -> None:
+    def __init__(self, module: Module, loop: Loop, scheduled: ScheduledLoop, copies: Copies | None = None) -> None:
         tiles = scheduled.tiles
         refuse(tiles)
         self.module, self.loop, self.schedule = module, loop, scheduled.schedule
@@ -64,17 +67,20 @@ class LoopPlan:
         self.reads: dict[Operation, Place] = {}
         self.slots: dict[Operation, Slots] = {}
         self.hand_offs: dict[Operation, Slots] = {}
-        here = dict(zip(tiles.loop.operation.walk(), loop.operation.walk(), strict=True))
+        if copies is None:
+            walk = zip(tiles.loop.operation.walk(), loop.operation.walk(), strict=True)
+            copies = {(old, None): new for old, new in walk}
         live = live_ranges(scheduled.graph, scheduled.schedule)
         for tile, place in _placed(tiles, scheduled):
             op = self.graph.ops[tile.id]
-            first = here[tile.operations[0]]
+            operations = [_copy(copies, operation, tile.part) for operation in tile.operations]
+            first = operations[0]
             where = Place(tile.id, place.group, place.start, op.latency)
             if tile.kind != first.name:
                 self.reads[first] = where
                 continue
-            for operation in tile.operations:
-                self.places[here[operation]] = where
+            for operation in operations:
+                self.places[operation] = where
             if tile.id in live.rings:
                 ring = live.rings[tile.id]
                 self.slots[first] = Slots(ring.depth, ring.amount)
@@ -107,9 +113,7 @@ def refuse(tiles: TileLoop) -> None:
     """Raises InputError for a loop that the role program does not cover."""
     for tile in tiles.ops.values():
         why = None
-        if tile.base is not None:
-            why = "parts of a tile op on several groups"
-        elif tile.category is Category.LOOP:
+        if tile.category is Category.LOOP:
             why = "a loop inside a scheduled loop"
         elif tile.space is Space.TENSOR:
             why = "values in tensor memory"
@@ -118,6 +122,12 @@ def refuse(tiles: TileLoop) -> None:
     if tiles.branches:
         line = tiles.loop.operation.name_span.line
         raise error("cannot-export", "no role program: a branch in the loop", file=tiles.module.file, line=line)
+
+
+def _copy(copies: Copies, operation: Operation, part: int | None) -> Operation:
+    """The operation that stands for a part of another one, or for a whole that is not split."""
+    found = copies.get((operation, part))
+    return copies[operation, None] if found is None else found
 
 
 def _placed(tiles: TileLoop, scheduled: ScheduledLoop) -> Iterator[tuple[TileOp, Placement]]:
