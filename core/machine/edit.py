@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import copy
+import re
 from collections.abc import Sequence
 from typing import Any
 
-from core.yaml_edit import edit_yaml
-from core.yaml_source import Key, parse_yaml
+from core.yaml_source import Key, flow_text, parse_yaml
+
+_LINE_ENDS = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+_SCALAR = re.compile(r"[-+.:\w]+")  # with the colons of YAML's numbers to the base of 60
 
 
 def set_number(text: str, path: Sequence[Key], number: float, file: str = "") -> str:
@@ -17,17 +19,20 @@ def set_number(text: str, path: Sequence[Key], number: float, file: str = "") ->
     is in range is for `parse_machine` to say.
     """
     source = parse_yaml(text, file)
-    changed = copy.deepcopy(source.data)
-    holder: Any = changed
-    for depth, key in enumerate(path):
-        old: Any = _item(holder, key)
-        if depth < len(path) - 1:
-            holder = old
-        elif isinstance(old, int | float) and not isinstance(old, bool):
-            holder[key] = number
-            return edit_yaml(text, source.data, changed)
-    where = ".".join(str(key) for key in path)
-    raise source.error("no-number", f"there is no number at '{where}'", path)
+    old: Any = source.data
+    for key in path:
+        old = _item(old, key)
+    place = source.values.get(tuple(path))
+    if place is None or not isinstance(old, int | float) or isinstance(old, bool):
+        where = ".".join(str(key) for key in path)
+        raise source.error("no-number", f"there is no number at '{where}'", path)
+    line, column = place
+    starts = [0, *(end.end() for end in _LINE_ENDS.finditer(text))]
+    begin = starts[line - 1] + column - 1
+    written = _SCALAR.match(text, begin)
+    if written is None:
+        raise source.error("no-number", f"'{old}' is not written as a plain number", path)
+    return text[:begin] + flow_text(number) + text[written.end() :]
 
 
 def _item(holder: Any, key: Key) -> Any:

@@ -93,3 +93,19 @@ def test_where_no_number_is_nothing_can_be_set(path: KeyPath) -> None:
 def test_line_ends_stay() -> None:
     edited = set_number(TOY.replace("\n", "\r\n"), ("warps", "max"), 32)
     assert edited == TOY.replace("max: 64", "max: 32").replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize("written", ["1_000", "0x3e8", "+1000", "16:40", "1.0e+3", "1000  # as measured"])
+def test_a_number_in_any_notation_is_replaced_whole(written: str) -> None:
+    text = f"first: 1\nvalue: {written}\nlast: [1, {{value: {written.partition(' ')[0]}}}]\n"
+    edited = set_number(text, ("value",), 5)
+    assert parse_yaml(edited, "").data == {**parse_yaml(text, "").data, "value": 5}
+    inner = set_number(text, ("last", 1, "value"), 2.5)
+    assert parse_yaml(inner, "").data["last"] == [1, {"value": 2.5}]
+    assert parse_yaml(inner, "").data["value"] == 1000
+
+
+def test_lines_may_end_as_yaml_allows() -> None:
+    text = "a: \"x\u2028y\"\r\nb: 1\rc: 'p\u2029q'\x85d: 2\n"
+    edited = set_number(text, ("d",), 3)
+    assert edited == text.replace("d: 2", "d: 3")
