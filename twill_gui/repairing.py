@@ -122,8 +122,8 @@ class Repairing(QObject):
             return
         if report.legal:
             self._legal[state.active] = state.variant.schedule
-        elif Change.PROJECT not in change and not self.busy:
-            self._offer()
+        elif Change.PROJECT not in change and state.variant.result is None and not self.busy:
+            self._offer()  # a solver's own schedule is legal, or wrong in a way that a repair would hide
 
     def _offer(self) -> None:
         drop, report = self._dropped(), self._document.report
