@@ -6,19 +6,16 @@ import os
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-import contextlib
 import gc
-import multiprocessing
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import fake_solvers
-import psutil
 import pytest
-import shiboken6
-from PySide6.QtCore import QCoreApplication, QEvent, QThreadPool, QTimer
+from leaks import children, running_timers
+from PySide6.QtCore import QCoreApplication, QEvent, QThreadPool
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -55,25 +52,6 @@ def nothing_leaks(qapp: QApplication) -> Iterator[None]:
     assert children() == []
     left = [w for w in QApplication.topLevelWidgets() if w not in widgets]
     assert [f"{type(w).__name__} {w.objectName()}" for w in left] == []
-
-
-def running_timers() -> list[QTimer]:
-    """The timers of Python objects that run."""
-    every = [thing for thing in gc.get_objects() if isinstance(thing, QTimer)]
-    return [timer for timer in every if shiboken6.isValid(timer) and timer.isActive()]
-
-
-def children() -> list[str]:
-    """The living processes that the test has started, in the way of multiprocessing or any other; not the tracker of
-    multiprocessing, which lives as long as the tests do."""
-    multiprocessing.active_children()  # reaps those that have ended
-    found: list[str] = []
-    for process in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            command = " ".join(process.cmdline())
-            if process.status() != psutil.STATUS_ZOMBIE and "resource_tracker" not in command:
-                found.append(command)
-    return found
 
 
 @pytest.fixture
