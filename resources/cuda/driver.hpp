@@ -81,6 +81,12 @@ struct Case {
     if (found == arrays.end()) give_up("case " + name + " has no array " + of);
     return found->second;
   }
+  void give(const std::string& to, void* memory, const int64_t* sizes) {
+    Array& a = arrays[to];
+    a.memory = static_cast<unsigned char*>(memory);
+    a.shape.assign(sizes, sizes + 2);
+    a.strides.assign(sizes + 2, sizes + 4);
+  }
   template <class T> T* pointer(const std::string& of) const { return reinterpret_cast<T*>(array(of).memory); }
   double number(const std::string& of) const {
     const auto found = numbers.find(of);
@@ -334,7 +340,7 @@ template <class P, class Parameters, class Run> std::string measure(Case& c, con
 template <class P, class Parameters, class Run> std::string measure(Case& c, const Options& o, Parameters parameters, Run run, bool& ok) {
   prepare(c);
   P p = parameters(c);
-  run(p);
+  run(p, cudaStream_t{});
   TW_CHECK(cudaDeviceSynchronize());
   std::string text = outputs(c, ok);
   if (o.time <= 0) return text;
@@ -350,7 +356,7 @@ template <class P, class Parameters, class Run> std::string measure(Case& c, con
   for (int i = 0; i < o.time + 2; i++) {
     TW_CHECK(cudaMemset(clocks, 0, blocks * 24));
     TW_CHECK(cudaEventRecord(begin));
-    run(p);
+    run(p, cudaStream_t{});
     TW_CHECK(cudaEventRecord(end));
     TW_CHECK(cudaEventSynchronize(end));
     float ms = 0;
