@@ -66,24 +66,27 @@ app.exec()
 
 
 class Pulse(QObject):
-    """A timer of one millisecond, and how long it had to wait."""
+    """A timer of one millisecond: how long it had to wait, by the clock, and for what this thread did meanwhile."""
 
     def __init__(self) -> None:
         super().__init__()
         self.gaps: list[float] = []
-        self._last = time.perf_counter()
+        self.busy: list[float] = []
+        self._last, self._last_cpu = time.perf_counter(), time.thread_time()
         self._timer = QTimer(self, interval=1, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._beat)
         self._timer.start()
 
     def begin(self) -> None:
         """Forgets what was before."""
-        self.gaps, self._last = [], time.perf_counter()
+        self.gaps, self.busy = [], []
+        self._last, self._last_cpu = time.perf_counter(), time.thread_time()
 
     def _beat(self) -> None:
-        now = time.perf_counter()
+        now, cpu = time.perf_counter(), time.thread_time()
         self.gaps.append((now - self._last) * 1000)
-        self._last = now
+        self.busy.append((cpu - self._last_cpu) * 1000)
+        self._last, self._last_cpu = now, cpu
 
 
 def start(project: str) -> None:
@@ -101,19 +104,19 @@ def start(project: str) -> None:
     line("  solvers and plots imported by then", ", ".join(heavy))
 
 
-def hold_ups(what: str, window: MainWindow, pulse: Pulse, running: Callable[[], bool], seconds: float) -> None:
+def hold_ups(what: str, pulse: Pulse, running: Callable[[], bool], seconds: float) -> None:
     """The longest waits of the event loop while something runs."""
     pulse.begin()
     end = time.monotonic() + seconds
-    cpu = time.thread_time()
     while running() and time.monotonic() < end:
         QTest.qWait(20)
-    gaps = sorted(pulse.gaps)
-    line(
-        what,
-        f"longest {gaps[-1]:.1f} ms, next {gaps[-2]:.1f} and {gaps[-3]:.1f} ms, over 50 ms: "
-        f"{sum(gap > 50 for gap in gaps)} of {len(gaps)}; CPU of the window's thread {time.thread_time() - cpu:.2f} s",
-    )
+    line(what, _gaps(pulse))
+
+
+def _gaps(pulse: Pulse) -> str:
+    longest = ", ".join(f"{gap:.1f}" for gap in sorted(pulse.gaps)[:-4:-1])
+    over = sum(gap > 50 for gap in pulse.gaps)
+    return f"longest {longest} ms, CPU {max(pulse.busy):.1f} ms; over 50 ms: {over} of {len(pulse.gaps)}"
 
 
 def cancel(window: MainWindow) -> None:
@@ -156,7 +159,7 @@ def autosave(window: MainWindow, pulse: Pulse) -> None:
         window.files.autosave.wait()
         written.append(time.perf_counter() - begin)
     line("autosave: the window waits", f"median {statistics.median(blocked):.2f} ms, longest {max(blocked):.2f} ms")
-    line("  event loop meanwhile, edits included", f"longest hold-up {max(pulse.gaps):.1f} ms")
+    line("  event loop meanwhile, edits included", _gaps(pulse))
     line(
         "  work lost by kill -9 at most",
         f"{AUTOSAVE_MS / 1000:.0f} s and one write ({max(written):.2f} s at most here)",
@@ -188,14 +191,14 @@ def main() -> None:
         window.files.open(folder / "project", ask=False)
         QTest.qWait(500)
         pulse = Pulse()
-        hold_ups("event loop, idle", window, pulse, lambda: True, 3)
+        hold_ups("event loop, idle", pulse, lambda: True, 3)
         window.solving.solve()
-        hold_ups("event loop while a solve runs", window, pulse, lambda: window.solving.busy, options.seconds)
+        hold_ups("event loop while a solve runs", pulse, lambda: window.solving.busy, options.seconds)
         window.solving.cancel()
         while window.solving.busy:
             QTest.qWait(20)
         window.explaining.ask_smaller_ii()
-        hold_ups("event loop while an explanation runs", window, pulse, lambda: window.explaining.busy, options.seconds)
+        hold_ups("event loop while an explanation runs", pulse, lambda: window.explaining.busy, options.seconds)
         window.explaining.cancel()
         while window.explaining.busy:
             QTest.qWait(20)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLineEdit, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 from states import SCHEDULE, write_project
@@ -226,3 +227,34 @@ def test_compare_as_saved_and_with_a_file(bot: QtBot, open_window: OpenWindow, t
     assert {row.op for row in compare.model.rows if row.op} == {"a", "b"}
     window.files.close()
     assert compare.other is None and compare.choice.count() == 1
+
+
+def test_a_machine_dropped_on_the_window_is_the_projects(bot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    shutil.copyfile(ROOT / "machines" / "h200.yaml", own)
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(own))])
+    place, none = window.rect().center(), Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(window, QDragEnterEvent(place, Qt.DropAction.CopyAction, mime, LEFT, none))
+    QApplication.sendEvent(window, QDropEvent(QPointF(place), Qt.DropAction.CopyAction, mime, LEFT, none))
+    assert window.document.state is not None and window.document.state.project.machine == own
+    assert window.tool_docks.machine.choice.currentText() == "own.yaml"
+    assert window.document.undo_stack.undoText() == "Machine own"
+
+
+def test_another_loop_is_chosen_in_the_form(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    file = tmp_path / "two.ttgir"
+    shutil.copyfile(ROOT / "tests" / "data" / "bad" / "two_loops.ttgir", file)
+    window = open_window()
+    assert window.files.open(file, ask=False)
+    window.dock_layout.bring_forward("Settings")
+    form = window.tool_docks.settings
+    bot.waitUntil(form.isVisible)
+    assert form.loop.count() == 2
+    form.loop.setFocus()
+    bot.keyClick(form.loop, Qt.Key.Key_Down)
+    state = window.document.state
+    assert state is not None and state.variant.opened.loop is not None
+    assert state.variant.opened.loop.index == 1 and list(state.variants) == ["main", "loop_1"]
+    bot.keyClick(form.loop, Qt.Key.Key_Up)
+    assert window.document.state is not None and window.document.state.active == "main"
