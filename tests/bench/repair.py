@@ -71,17 +71,22 @@ def main() -> None:
             schedule = load_schedule(project.schedules[entry].file, graph)
             rows.append(row(name, graph, list(measured(graph, schedule, arguments.drags, arguments.effort_s))))
             print(*rows[-1], sep="\t", flush=True)
-    if not arguments.names:
-        write(
-            RESULTS / "repair.md",
-            "# Repair after a drag",
-            f"{environment()} {arguments.drags} random drags of each schedule that the judge refuses, with the effort "
-            f"of the window ({arguments.effort_s:g} s of work). Medians, and 95th percentiles in the columns after "
-            f"them. {load()} Every repaired schedule has passed the judge, with the dragged op where it was put (whole "
-            "intervals later in the cases of column *later*); *impossible* is proved, *no answer* is not. *proved*: of "
-            "the repaired ones, those for which nothing moves fewer ops, and nothing that moves as few less far.",
-            table(HEAD, rows),
-        )
+            if not arguments.names:
+                save(rows, arguments.drags, arguments.effort_s)
+
+
+def save(rows: list[list[object]], drag_count: int, effort_s: float) -> None:
+    """Writes the rows that there are."""
+    write(
+        RESULTS / "repair.md",
+        "# Repair after a drag",
+        f"{environment()} {drag_count} random drags of each schedule that the judge refuses, with the effort of the "
+        f"window ({effort_s:g} s of work). Medians, and 95th percentiles in the columns after them. {load()} Every "
+        "repaired schedule has passed the judge, with the dragged op where it was put (whole intervals later in the "
+        "cases of column *later*); *impossible* is proved, *no answer* is not. *proved*: of the repaired ones, those "
+        "for which nothing moves fewer ops, and nothing that moves as few less far.",
+        table(HEAD, rows),
+    )
 
 
 def load() -> str:
