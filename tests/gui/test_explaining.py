@@ -23,6 +23,7 @@ from states import GRAPH, SCHEDULE, write_project
 from core.cli import main
 from core.explain.answer import NOTHING, Highlight
 from core.explain.question import why_not_ii
+from core.resources import data_folder
 from core.schedule.report import Family
 from twill_gui.command_lines import explain_command
 from twill_gui.document import editing
@@ -261,6 +262,31 @@ def test_e_asks_about_the_selected_op(bot: QtBot, idle: None, opened: Callable[.
     bot.keyClick(window.gantt.canvas, Qt.Key.Key_E)
     assert view.form.asked == Asked(6, "b", "compute.1", 1)  # where it is, which is wrong
     assert view.answer is not None and [v.family for v in view.answer.in_place] == [Family.DEPENDENCE]
+
+
+def test_a_group_of_the_inspector_that_is_not_possible_asks_why(
+    bot: QtBot, idle: None, open_window: OpenWindow
+) -> None:
+    window = open_window(data_folder("projects") / "gemm_hopper")
+    window.document.select(frozenset({"warp_group_dot.0"}))
+    tree = window.inspector.tree
+    [item] = [found for found in tree.findItems("load.0", Qt.MatchFlag.MatchRecursive) if found.text(0) == "load.0"]
+    bot.mouseClick(tree.viewport(), LEFT, pos=tree.visualItemRect(item).center())
+    assert window.explain_view.form.asked == Asked(512, "warp_group_dot.0", "load.0")
+    assert window.explain_view.headline == "II 512 with warp_group_dot.0 on load.0 is impossible"
+    assert not window.explaining.busy  # a rule says it by itself, no search is needed
+
+
+def test_without_a_schedule_the_bound_is_asked_about(
+    bot: QtBot, idle: None, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    window = open_window(write_project(tmp_path / "p", None))
+    bot.keyClick(window, Qt.Key.Key_E, CONTROL)
+    assert window.explain_view.form.asked == Asked(4)
+    assert window.explain_view.headline == "II 4 is impossible"
+    place = place_of(window.explain_view, "slowest recurrence")
+    bot.mouseClick(window.explain_view.browser.viewport(), LEFT, pos=place)
+    assert window.document.selection == {"a", "b"}
 
 
 def test_problems_lead_to_the_question_why(bot: QtBot, idle: None, opened: Callable[..., MainWindow]) -> None:
