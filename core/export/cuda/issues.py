@@ -73,20 +73,25 @@ def _results(
 
 
 def _keeps_layout(variables: Variables, issue: Issue, operands: Sequence[Held | None]) -> bool:
-    """Whether the result of a layout conversion can be the operand itself, since who takes it stores it to shared
-    memory, which any layout may do. A storage may be written again before that."""
-    op = issue.operation
-    if op.name != "ttg.convert_layout" or operands[0] is None:
+    """Whether the result of a layout conversion can be the operand itself: in registers nothing changes, or who takes
+    it stores it to shared memory, which any layout may do.
+
+    So the registers that an asynchronous matrix op reads are those of the value itself, which are left alone until it
+    is done. A storage may be written again before a later use; in scheduled loops views stand right before it.
+    """
+    op, operand = issue.operation, operands[0] if operands else None
+    if op.name != "ttg.convert_layout" or not isinstance(operand, Tile):
         return False
     source, write = issue.reads[0], issue.writes[0]
+    if not isinstance(source, Register) or not isinstance(write, Register) or write.name in variables.storages:
+        return False
     users = variables.kernel.users.get(op.results[0], [])
-    if not users or any(user.name not in _TO_SHARED for user in users):
+    to_shared = bool(users) and all(user.name in _TO_SHARED for user in users)
+    same = variables.like(op.results[0]).layout == operand.layout
+    at_once = issue.instance is not None or source.name not in variables.storages
+    if not at_once or not (same or to_shared):
         return False
-    if not isinstance(source, Register) or not isinstance(write, Register):
-        return False
-    if not variables.storages.isdisjoint((source.name, write.name)):
-        return False
-    variables.held[write.name] = operands[0]
+    variables.held[write.name] = operand
     return True
 
 
