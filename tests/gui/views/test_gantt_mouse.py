@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from chart_cases import BLACKWELL, HOPPER, case
 from chart_driver import Chart
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
@@ -47,6 +47,24 @@ def test_a_click_beside_all_bars_clears_the_selection(chart: Chart) -> None:
     assert chart.selections == [frozenset({"exp0"})]
     chart.click(chart.empty())
     assert chart.selections[-1] == frozenset()
+
+
+def test_a_click_on_an_arrow_selects_its_ends(chart: Chart) -> None:
+    graph, _ = case(HOPPER)
+    chart.click(chart.point("exp0"))
+    chart.canvas.grab()
+    around = [(d.source, d.target) for d in graph.dependences if "exp0" in (d.source, d.target)]
+    found: dict[tuple[str, str], QPoint] = {}
+    for y in range(2, chart.canvas.height() - 2, 7):
+        for x in range(2, chart.canvas.width() - 2, 7):
+            there = QPointF(x, y)
+            arrow = chart.canvas.dependence_at(there)
+            if arrow is not None and chart.canvas.bar_at(there) is None:
+                found.setdefault((arrow.source, arrow.target), QPoint(x, y))
+    assert found and found.keys() <= set(around)
+    ends, place = next(iter(found.items()))
+    chart.click(place)
+    assert chart.selections[-1] == set(ends)
 
 
 def test_a_double_click_activates(chart: Chart, bot: QtBot) -> None:

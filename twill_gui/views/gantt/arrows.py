@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPainterPathStroker, QPen, QPolygonF
 
 from core.graph.model import Dependence
 from core.schedule.model import Schedule
@@ -21,6 +21,7 @@ SAG_PX = 26.0
 MOST_BEND_PX = 48.0
 LEFTWARD_BEND_PX = 24.0
 HEAD_PX = 8.0
+NEAR_PX = 4.0
 
 
 class ArrowKind(Enum):
@@ -49,6 +50,20 @@ class Arrow:
     label: str
 
 
+@dataclass(frozen=True, slots=True)
+class DrawnArrow:
+    """A dependence and the lines that stand for it."""
+
+    dependence: Dependence
+    pieces: tuple[QPainterPath, ...]
+
+    def is_at(self, point: QPointF) -> bool:
+        """Whether a point is on the lines, or nearly."""
+        stroker = QPainterPathStroker()
+        stroker.setWidth(2 * NEAR_PX)
+        return any(stroker.createStroke(piece).contains(point) for piece in self.pieces)
+
+
 def route(layout: Layout, schedule: Schedule, wait: Wait, iteration: int) -> Arrow:
     """The arrow of a dependence whose reader works for `iteration` (unrolled view)."""
     dependence = wait.dependence
@@ -75,9 +90,10 @@ def paint_arrows(
     arrows: Iterable[Arrow],
     heights: Mapping[str, tuple[float, float]],
     taken: Iterable[QRectF] = (),
-) -> None:
+) -> list[DrawnArrow]:
     """`heights`: by op, where its arrows leave (its tail) and where they arrive (the middle of its bar). Labels keep
-    clear of one another and of the boxes `taken`."""
+    clear of one another and of the boxes `taken`. Returns where the arrows are."""
+    drawn: list[DrawnArrow] = []
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     labels: list[tuple[QPointF, Arrow]] = []
@@ -85,6 +101,7 @@ def paint_arrows(
         colour = arrow_colour(frame, arrow.kind)
         out, into = heights[arrow.dependence.source][0], heights[arrow.dependence.target][1]
         pieces = list(_pieces(frame, arrow, out, into))
+        drawn.append(DrawnArrow(arrow.dependence, tuple(pieces)))
         style = Qt.PenStyle.DashLine if arrow.kind is ArrowKind.BROKEN else Qt.PenStyle.SolidLine
         for pen in (QPen(QColor(frame.palette.window), 4), QPen(colour, 1.6, style)):
             painter.setPen(pen)
@@ -103,6 +120,7 @@ def paint_arrows(
         boxes.append(_label_box(frame, point, arrow.label, boxes))
         _paint_label(painter, frame, boxes[-1], arrow)
     painter.restore()
+    return drawn
 
 
 def arrow_colour(frame: Frame, kind: ArrowKind) -> QColor:

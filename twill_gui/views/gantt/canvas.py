@@ -6,8 +6,9 @@ from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QHelpEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from core.graph.model import Dependence
 from twill_gui.views.gantt.content import Content
-from twill_gui.views.gantt.describe import bar_tooltip
+from twill_gui.views.gantt.describe import bar_tooltip, wait_tooltip
 from twill_gui.views.gantt.gestures import Gesture, Hold, Pan, Range
 from twill_gui.views.gantt.layout import Bar
 from twill_gui.views.gantt.surface import Surface
@@ -53,6 +54,10 @@ class Canvas(Surface):
             return None
         number = self._table.at(self.axis, position.x(), position.y() + self._scroll)
         return None if number is None else self._table.bars[number]
+
+    def dependence_at(self, position: QPointF) -> Dependence | None:
+        """The dependence whose arrow is at a position; arrows in front of others come last."""
+        return next((drawn.dependence for drawn in reversed(self._drawn) if drawn.is_at(position)), None)
 
     def cancel(self) -> bool:
         """Ends the gesture in progress without any effect, or else takes the selected range away; False if there is
@@ -161,13 +166,20 @@ class Canvas(Surface):
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            bar = self.bar_at(QPointF(event.pos())) if self._gesture is None else None
-            text = bar_tooltip(self._content, bar) if bar and self._content else ""
-            QToolTip.showText(event.globalPos(), text, self)
+            QToolTip.showText(event.globalPos(), self._tooltip(QPointF(event.pos())), self)
             return True
         if isinstance(event, QNativeGestureEvent) and pinch(self.axis, self.axis.time(event.position().x()), event):
             return True
         return super().event(event)
+
+    def _tooltip(self, position: QPointF) -> str:
+        if self._gesture is not None or self._content is None:
+            return ""
+        bar = self.bar_at(position)
+        if bar is not None:
+            return bar_tooltip(self._content, bar)
+        dependence = self.dependence_at(position)
+        return "" if dependence is None else wait_tooltip(self._content.wait(dependence))
 
     def _beyond(self, position: QPointF) -> tuple[int, int]:
         """At which edges the mouse is: -1 at the left or top, 1 at the right or bottom, 0 at neither."""
@@ -192,8 +204,11 @@ class Canvas(Surface):
         self._range = gesture.span
         if gesture.span is not None:
             self.range_selected.emit(*gesture.span)
-        elif not toggle:
-            self.selection_requested.emit(frozenset())
+            return
+        arrow = self.dependence_at(gesture.press)
+        ends = frozenset({arrow.source, arrow.target}) if arrow else frozenset()
+        if ends or not toggle:
+            self.selection_requested.emit(self._selection | ends if toggle else ends)
 
     def _finish_hold(self, gesture: Hold, toggle: bool) -> None:
         op, trial = gesture.move.op, gesture.trial

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from core.graph.model import Op
-from twill_gui.views.gantt.content import Content
+from twill_gui.views.gantt.content import Content, Wait
 from twill_gui.views.gantt.layout import Bar, GanttMode, Lane, LaneKind
 from twill_gui.views.timeline.row_header import RowHeader
 from twill_gui.views.timeline.ticks import grouped
@@ -42,6 +42,20 @@ def bar_tooltip(content: Content, bar: Bar) -> str:
     cells = "".join(f"<tr><td>{name}&nbsp;&nbsp;</td><td>{escape(value)}</td></tr>" for name, value in rows)
     wrong = "".join(f"<br>✗ {escape(v.message)}" for v in content.report.violations if op_id in v.ops)
     return f"<b>{escape(op_id)}</b><table>{cells}</table>{wrong}"
+
+
+def wait_tooltip(wait: Wait) -> str:
+    """A dependence: what it needs, what it has."""
+    dependence = wait.dependence
+    parts = [f"{dependence.kind.value}, latency {grouped(dependence.latency)}"]
+    if dependence.distance:
+        parts.append(f"distance {dependence.distance}")
+    if wait.hand_off:
+        parts.append(f"hand-off {grouped(wait.hand_off)}")
+    if dependence.blocking:
+        parts.append("blocking")
+    parts.append(f"needs +{grouped(wait.missing)} cycles" if wait.missing else f"slack {grouped(wait.slack)}")
+    return f"<b>{escape(dependence.source)} → {escape(dependence.target)}</b><br>{', '.join(parts)}"
 
 
 def op_sentence(content: Content, op_id: str) -> str:

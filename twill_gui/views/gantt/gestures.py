@@ -49,13 +49,13 @@ class Range:
 
     def __init__(self, axis: TimeAxis, position: QPointF) -> None:
         self._axis = axis
-        self._press = position
+        self.press = position
         self._anchor = axis.time(position.x())
         self.span: tuple[int, int] | None = None
 
     def drag(self, position: QPointF, scroll: int) -> None:
         """The range runs from the press to here, in whole cycles."""
-        if self.span is None and abs(position.x() - self._press.x()) < DRAG_FROM_PX:
+        if self.span is None and abs(position.x() - self.press.x()) < DRAG_FROM_PX:
             return
         first, last = sorted((self._anchor, self._axis.time(position.x())))
         self.span = round(first), round(last)

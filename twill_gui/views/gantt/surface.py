@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from core.explain.answer import NOTHING, Highlight
 from core.graph.model import Dependence
 from twill_gui.palette import LIGHT, ViewPalette
-from twill_gui.views.gantt.arrows import Arrow, paint_arrows, route
+from twill_gui.views.gantt.arrows import Arrow, DrawnArrow, paint_arrows, route
 from twill_gui.views.gantt.background import paint_background
 from twill_gui.views.gantt.bar_painter import BarPainter, paint_tails
 from twill_gui.views.gantt.bar_table import BarTable, TailTable
@@ -46,6 +46,7 @@ class Surface(QWidget):
         self._focus_iteration = 0
         self._hovered = ""
         self._lit = NOTHING
+        self._drawn: list[DrawnArrow] = []
         self._range: tuple[int, int] | None = None
         self._gesture: Gesture | None = None
         self._show_all = False
@@ -182,12 +183,14 @@ class Surface(QWidget):
         paint_outlines(painter, frame, self._table, self._selection, self._palette.selection, 2)
         if self._lit != NOTHING and not hold:
             self._paint_lit(painter, frame, self._table, heights)
+        self._drawn = []
         if hold:
             paint_move(painter, frame, self._table, hold, heights)
         elif self._show_all:
-            paint_arrows(painter, frame, self._arrows(self._content.graph.dependences), heights)
+            self._drawn = paint_arrows(painter, frame, self._arrows(self._content.graph.dependences), heights)
         elif self._selection:
-            paint_arrows(painter, frame, self._arrows(self._content.dependences_of(self._selection)), heights)
+            shown = self._content.dependences_of(self._selection)
+            self._drawn = paint_arrows(painter, frame, self._arrows(shown), heights)
         span = self._gesture.span if isinstance(self._gesture, Range) else self._range
         if span is not None:
             paint_range(painter, frame, *span)
