@@ -8,9 +8,10 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from core.diagnostics import Severity
+from core.graph.model import Pin
 from core.schedule.check import check
 from core.schedule.compact import compact
-from core.schedule.model import Schedule
+from core.schedule.model import Placement, Schedule
 from core.schedule.push import push
 from core.schedule.wording import listed
 from core.solve.events import Verdict
@@ -156,7 +157,7 @@ class Repairing(QObject):
         elif answer is None or answer.verdict is Verdict.UNKNOWN:
             self._say_unknown(cancelled=ending.outcome is Outcome.CANCELLED)
         elif answer.schedule is None:
-            self._say_impossible(drop)
+            self._say_impossible(drop, answer)
         elif job.revision == self._document.revision:
             self._apply(job.schedule_name, answer)
         else:
@@ -172,13 +173,18 @@ class Repairing(QObject):
         if schedule is None or state is None or name not in state.variants:
             return
         moved = f": moves {_named(answer.moved)}" if answer.moved else ""
+        text = _sentence(answer) + _grants(state.variants[name].schedule, schedule)
         self._document.edit(f"Repair{moved}", lambda state: with_schedule(state, name, schedule))
-        self._say(Severity.NOTE, _sentence(answer), ("Undo", self._document.undo_stack.undo))
+        self._say(Severity.NOTE, text, ("Undo", self._document.undo_stack.undo))
 
-    def _say_impossible(self, drop: Dropped) -> None:
-        text = f"Impossible, proved: no schedule with II {drop.schedule.ii} has {_where(drop)}."
+    def _say_impossible(self, drop: Dropped, answer: Repaired) -> None:
+        pinned = [op for op in drop.moved if _contradicts(drop.graph.pins.get(op), drop.schedule.ops[op])]
+        by = "a rule by itself" if answer.stages == 0 else "proved by one solver"
+        text = f"Impossible ({by}): no schedule with II {drop.schedule.ii} has {_where(drop)}."
+        if pinned:
+            text = f"Impossible: {_named(tuple(pinned))} {'are' if len(pinned) > 1 else 'is'} pinned elsewhere."
         buttons: list[tuple[str, Callable[[], None]]] = []
-        if drop.moved:
+        if drop.moved and not pinned:
             op = drop.moved[-1]
             place = drop.schedule.ops[op]
             asked = Asked(drop.schedule.ii, op, place.group, place.start)
@@ -214,6 +220,20 @@ def _without_result(action: Callable[[], object]) -> Callable[[], None]:
 def _named(ops: tuple[str, ...]) -> str:
     """A few ops by name, and how many others."""
     return listed(list(ops)) if len(ops) <= 3 else f"{', '.join(ops[:3])} and {len(ops) - 3} more"
+
+
+def _contradicts(pin: Pin | None, place: Placement) -> bool:
+    return pin is not None and (pin.start not in (None, place.start) or pin.group not in (None, place.group))
+
+
+def _grants(before: Schedule | None, after: Schedule) -> str:
+    """What else a repair has changed: registers of groups."""
+    old = before.groups if before is not None else {}
+    changed = [name for name, group in after.groups.items() if name in old and old[name].grant != group.grant]
+    words = [
+        f"{name} has {after.groups[name].grant} registers a thread instead of {old[name].grant}" for name in changed
+    ]
+    return f" {listed(words)}." if words else ""
 
 
 def _where(drop: Dropped) -> str:

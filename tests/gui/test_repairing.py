@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from multiprocessing.connection import Connection
 from pathlib import Path
 
+import fake_repairs
 import pytest
 from PySide6.QtCore import QObject, QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
@@ -17,13 +16,10 @@ from states import GRAPH, SCHEDULE, state, write_project
 from core.graph.model import Pin
 from core.resources import data_folder
 from core.schedule.edits import move_op
-from core.solve.events import Failed, Verdict
-from core.solve.repair.request import Repaired
 from twill_gui.action_table import ACTIONS
 from twill_gui.document import editing
 from twill_gui.document.document import Document
 from twill_gui.document.state import with_pin
-from twill_gui.jobs.supervisor import Finished
 from twill_gui.main_window import MainWindow
 from twill_gui.repairing import TOPIC, Repairing
 from twill_gui.views.message_bar import Message
@@ -186,27 +182,6 @@ def test_a_drag_in_a_project_with_the_real_solver(bot: QtBot, open_window: OpenW
 # What a repair may come to, with stand-ins for its process.
 
 
-def fails(connection: Connection, request: object, options: object) -> None:
-    connection.send(Failed("ValueError: no", "Traceback: ..."))
-
-
-def unknown(connection: Connection, request: object, options: object) -> None:
-    connection.send(Repaired(Verdict.UNKNOWN, 1.0, 3))
-    connection.send(Finished())
-
-
-def late(connection: Connection, request: object, options: object) -> None:
-    time.sleep(0.3)
-    connection.send(Repaired(Verdict.FEASIBLE, 1.0, 3, move_op(SCHEDULE, "b", 4), ("b",)))
-    connection.send(Finished())
-
-
-def waits(connection: Connection, request: object, options: object) -> None:
-    connection.recv()
-    connection.send(Repaired(Verdict.UNKNOWN, 1.0, 3))
-    connection.send(Finished())
-
-
 class Offers:
     """A document with an illegal drop, and what is said of it."""
 
@@ -231,14 +206,14 @@ def ended(bot: QtBot, parent: QObject, work: Callable[..., None]) -> Offers:
 
 def test_a_failure_is_a_message(bot: QtBot) -> None:
     parent = QObject()
-    offers = ended(bot, parent, fails)
+    offers = ended(bot, parent, fake_repairs.fails)
     assert "internal error: ValueError: no" in offers.messages[-1].text
     assert labels(offers.messages[-1]) == ["Copy details"]
 
 
 def test_no_answer_in_time_may_go_on(bot: QtBot) -> None:
     parent = QObject()
-    offers = ended(bot, parent, unknown)
+    offers = ended(bot, parent, fake_repairs.unknown)
     assert labels(offers.messages[-1]) == ["Try for 30 s", "Undo"]
     offers.press("Try for 30 s")
     assert offers.repairing.busy
@@ -247,7 +222,7 @@ def test_no_answer_in_time_may_go_on(bot: QtBot) -> None:
 
 def test_a_repair_of_what_has_changed_since_is_only_offered(bot: QtBot) -> None:
     parent = QObject()
-    offers = Offers(parent, late)
+    offers = Offers(parent, fake_repairs.late)
     offers.press("Repair")
     editing.move(offers.document, "b", 2, "compute.0")
     edited = offers.document.schedule
@@ -260,7 +235,7 @@ def test_a_repair_of_what_has_changed_since_is_only_offered(bot: QtBot) -> None:
 
 def test_a_cancelled_repair_changes_nothing(bot: QtBot) -> None:
     parent = QObject()
-    offers = Offers(parent, waits)
+    offers = Offers(parent, fake_repairs.waits)
     dropped = offers.document.schedule
     offers.press("Repair")
     offers.press("Cancel")
@@ -269,9 +244,19 @@ def test_a_cancelled_repair_changes_nothing(bot: QtBot) -> None:
     assert offers.document.schedule == dropped
 
 
+def test_what_is_pinned_elsewhere_is_said_without_a_question(bot: QtBot) -> None:
+    parent = QObject()
+    offers = Offers(parent, fake_repairs.impossible)
+    offers.document.edit("Pin", lambda old: with_pin(old, "b", Pin(3, "compute.0")))
+    offers.press("Repair")
+    bot.waitUntil(lambda: not offers.repairing.busy, timeout=20_000)
+    assert offers.messages[-1].text == "Impossible: b is pinned elsewhere."
+    assert labels(offers.messages[-1]) == ["Undo"]
+
+
 def test_another_project_ends_the_repair_and_the_offer(bot: QtBot) -> None:
     parent = QObject()
-    offers = Offers(parent, waits)
+    offers = Offers(parent, fake_repairs.waits)
     offers.press("Repair")
     withdrawn: list[str] = []
     offers.repairing.withdrawn.connect(withdrawn.append)
@@ -283,7 +268,7 @@ def test_another_project_ends_the_repair_and_the_offer(bot: QtBot) -> None:
 def test_an_illegal_project_is_not_offered_until_it_is_edited(bot: QtBot) -> None:
     parent = QObject()
     document = Document(parent)
-    repairing = Repairing(document, parent, unknown)
+    repairing = Repairing(document, parent, fake_repairs.unknown)
     messages: list[Message] = []
     repairing.message.connect(messages.append)
     document.open(state(move_op(SCHEDULE, "b", 1)))
