@@ -27,6 +27,11 @@ class Change(Flag):
     SCHEDULE = auto()
     SCHEDULES = auto()
 
+    @property
+    def of_schedules_only(self) -> bool:
+        """Only schedules differ: what is scheduled is the same."""
+        return bool(self) and not self & ~(Change.SCHEDULE | Change.SCHEDULES)
+
 
 EVERYTHING = Change.PROJECT | Change.GRAPH | Change.SCHEDULE | Change.SCHEDULES
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QPushBu
 from core.diagnostics import InputError
 from twill_gui.document.document import Document
 from twill_gui.document.settings import machine_text
+from twill_gui.document.state import Change
 from twill_gui.models.machine_entries import machine_entries
 from twill_gui.theme import Colors
 from twill_gui.views.machine.tree import MachineTree
@@ -29,6 +30,7 @@ class MachineView(QWidget):
     def __init__(self, document: Document, names: Sequence[str], colors: Colors, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
+        self._active: str | None = None
         self._names = tuple(names)
         self._colors = colors
         self.choice = QComboBox()
@@ -62,7 +64,7 @@ class MachineView(QWidget):
         layout.addLayout(filter_row)
         layout.addWidget(self.fault)
         layout.addWidget(self.tree, 1)
-        document.changed.connect(self._show)
+        document.changed.connect(self._on_changed)
         document.located.connect(self._show)
         document.selection_changed.connect(self._reveal)
         self._show()
@@ -81,6 +83,14 @@ class MachineView(QWidget):
         self._colors = colors
         self.tree.set_colors(colors)
         self._say(self.fault.text())
+
+    def _on_changed(self, change: Change) -> None:
+        """Edits of the schedule change nothing here, and come many a second."""
+        state = self._document.state
+        active = state.active if state else None
+        if not change.of_schedules_only or active != self._active:
+            self._active = active
+            self._show()
 
     def _show(self) -> None:
         state = self._document.state

@@ -20,7 +20,7 @@ from core.graph.model import InOrderIssue, Rules
 from core.ir.loops import obstacle
 from core.project.model import InputKind
 from twill_gui.document.document import Document
-from twill_gui.document.state import ProjectState
+from twill_gui.document.state import Change, ProjectState
 from twill_gui.theme import Colors
 from twill_gui.views.settings.groups import GroupsEditor
 from twill_gui.views.settings.transform import TransformEditor
@@ -46,6 +46,7 @@ class SettingsView(QScrollArea):
     def __init__(self, document: Document, colors: Colors, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
+        self._active: str | None = None
         self._colors = colors
         self.loop = QComboBox()
         self.loop.setAccessibleName("Loop")
@@ -75,7 +76,7 @@ class SettingsView(QScrollArea):
         self.fault.hide()
         self._page = QWidget()
         self._build()
-        document.changed.connect(self._show)
+        document.changed.connect(self._on_changed)
         document.located.connect(self._show)
         self._show()
 
@@ -120,6 +121,14 @@ class SettingsView(QScrollArea):
         """Colours the texts for the theme in use."""
         self._colors = colors
         self._say(self.fault.text())
+
+    def _on_changed(self, change: Change) -> None:
+        """Edits of the schedule change nothing here, and come many a second."""
+        state = self._document.state
+        active = state.active if state else None
+        if not change.of_schedules_only or active != self._active:
+            self._active = active
+            self._show()
 
     def _show(self) -> None:
         self._say("")
