@@ -83,9 +83,6 @@ class Explaining(QObject):
         facts = Facts(wanted.title, first, answer, Stage.RUNNING, None, self._applicable)
         self._view.start(asked, facts, Nouns(graph, schedule))
         self.shown.emit()
-        if answer.done:
-            self._end(Stage.DONE)
-            return
         options = ExplainOptions(seed=state.project.solve.seed)
         job = self._explainer.start(wanted, options, self._document.revision, state.active)
         self._job = job
@@ -126,17 +123,14 @@ class Explaining(QObject):
         if job is not self._job:
             return
         stages = {Outcome.DONE: Stage.DONE, Outcome.CANCELLED: Stage.CANCELLED}
-        self._end(stages.get(ending.outcome, Stage.FAILED))
+        self._view.finish(stages.get(ending.outcome, Stage.FAILED))
+        self.told.emit(self._view.headline)
         if ending.outcome not in stages:
             details = "\n".join(part for part in (ending.message, ending.traceback) if part)
             copy = ("Copy details", lambda: QGuiApplication.clipboard().setText(details))
             text = f"The explanation ended with an internal error: {ending.message}"
             self.message.emit(Message(_TOPIC, Severity.ERROR, text, (copy,)))
         self.busy_changed.emit()
-
-    def _end(self, stage: Stage) -> None:
-        self._view.finish(stage)
-        self.told.emit(self._view.headline)
 
     def _apply(self, relaxation: Relaxation) -> None:
         """One undo step: the project with the change that would help."""

@@ -41,13 +41,13 @@ def question(asked: Asked, graph: Graph, schedule: Schedule | None) -> Question:
 
 
 def first_answer(asked: Question, certified: Sequence[Certificate]) -> Explanation:
-    """What is known without any search: a group that refuses the op is all there is to say; else what arithmetic
-    excludes, and what is broken where all other ops stay."""
+    """What is known without any search: that a group refuses the op, or what arithmetic excludes, and what is broken
+    where all other ops stay."""
     infeasible, proved = Verdict.INFEASIBLE, ProofState.PROVED
     answer = Explanation(asked.title, asked.ii, Verdict.UNKNOWN, ProofState.UNKNOWN, in_place=asked.in_place)
     if refused(asked):
         core = Core((group_reason(asked),), ProofState.PROVED_MINIMAL, BY_RULE)
-        return replace(answer, verdict=infeasible, state=core.state, cores=(core,), done=True)
+        return replace(answer, verdict=infeasible, state=core.state, cores=(core,))
     if not certified:
         return answer
     cores = tuple(Core((certificate_reason(one, asked.graph),), proved) for one in certified)
