@@ -131,16 +131,17 @@ class ItemWriter:
             out.append(WaitFree(ring.name, "the slot is free again"))
             out.append(Put(Slot(ring.name), Register(self.storage(item.puts, phase))))
             out.append(ArriveFull(ring.name))
-        for operation in item.operations:
+        matrix = self.is_matrix(item)
+        for number, operation in enumerate(item.operations):
             self._issue(part, item, operation, phase)
-        if self.is_matrix(item):
-            held = frozenset(reads - writes)
-            self.groups.queue.append(
-                Open(item.op or "", phase, frozenset(writes), held, tiles, self._deadline(item, phase))
-            )
-            if self.moving:
-                out += self.groups.complete(0, "one iteration after another")
-        else:
+            if matrix:
+                last = number == len(item.operations) - 1  # it gives back what all of them read
+                held, deadline = frozenset(reads - writes), self._deadline(item, phase)
+                group = Open(item.op or "", phase, frozenset(writes), held, tiles if last else (), deadline)
+                self.groups.queue.append(group)
+        if matrix and self.moving:
+            out += self.groups.complete(len(self.groups.queue) - 1, "one iteration after another")
+        if not matrix:
             for ring, tile in tiles:
                 out += self.groups.read(ring, tile, f"{item.op or 'the copy'} has read it")
 
@@ -255,6 +256,9 @@ class ItemWriter:
         source = reads[ACCUMULATOR] if len(reads) > ACCUMULATOR else None
         assert isinstance(result, Register)  # by the ISA of this target
         if source is not None and source != result:
+            moved = source.name if isinstance(source, Register) else ""
+            found = self.groups.youngest(moved in group.writes for group in self.groups.queue)
+            part.statements += self.groups.complete(found, f"{item.op} adds to what another matrix op makes")
             part.statements.append(Move(result, source))
             reads[ACCUMULATOR] = result
         left = [

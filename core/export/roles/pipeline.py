@@ -146,7 +146,7 @@ class PipelineWriter:
     def _prologue(self, peeled: int) -> Part:
         self._begin()
         part = Part(Counting(Base.FIRST), self._writer.presets())
-        self._pass_on(part, self._turn.lead if self._turn else 0)
+        self._enter(part)
         for step in range(peeled):
             self._iteration(part, step)
         return part
@@ -155,7 +155,7 @@ class PipelineWriter:
         """`left` iterations more, and the epilogue."""
         self._begin()
         self._writer.groups, self._writer.made = found.groups.copy(), dict(found.made)
-        self._holding = self._turn is not None and self._holds_between()
+        self._holding = self._turn is not None and self._turn.wraps
         end = found.peeled + left
         part = Part(Counting(Base.LAST, end, end))
         for step in range(found.peeled, end + self._role.stages):
@@ -174,7 +174,7 @@ class PipelineWriter:
         self._begin()
         part = Part(Counting(Base.FIRST, 0, count), self._writer.presets())
         if count:
-            self._pass_on(part, self._turn.lead if self._turn else 0)
+            self._enter(part)
             for step in range(count + self._role.stages):
                 self._iteration(part, step)
         self._finish(part, count, results, turns=count > 0)
@@ -211,20 +211,17 @@ class PipelineWriter:
             if source is not None and source != Register(storage):
                 part.statements.append(Move(Register(storage), source))
 
+    def _enter(self, part: Part) -> None:
+        """The turns before the first iteration."""
+        if self._turn is not None:
+            self._pass_on(part, self._turn.lead)
+            if self._turn.wraps:
+                part.statements.append(TurnWait(self._turn.turn))
+                self._holding = True
+
     def _pass_on(self, part: Part, times: int) -> None:
         if self._turn is not None:
             part.statements += [TurnWait(self._turn.turn), TurnPass(self._turn.turn)] * times
-
-    def _holds_between(self) -> bool:
-        """Whether the role has its turn from one iteration into the next."""
-        assert self._turn is not None
-        holding = False
-        for item in self._role.items:
-            if item in self._turn.waits_before:
-                holding = True
-            if item in self._turn.passes_behind:
-                holding = False
-        return holding
 
     def _iteration(self, part: Part, step: int) -> None:
         """One iteration of the pipeline: of each item the instance that is due."""

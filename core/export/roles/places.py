@@ -71,12 +71,13 @@ class LoopPlan:
             walk = zip(tiles.loop.operation.walk(), loop.operation.walk(), strict=True)
             copies = {(old, None): new for old, new in walk}
         live = live_ranges(scheduled.graph, scheduled.schedule)
+        crossing = {_last_part(scheduled.fusion, op): buffer for op, buffer in live.hand_offs.items()}
         for tile, place in _placed(tiles, scheduled):
             op = self.graph.ops[tile.id]
-            operations = [_copy(copies, operation, tile.part) for operation in tile.operations]
+            operations = [copy for operation in tile.operations for copy in _copies(copies, operation, tile.part)]
             first = operations[0]
             where = Place(tile.id, place.group, place.start, op.latency)
-            if tile.kind != first.name:
+            if tile.kind == "ttg.local_load" != first.name:
                 self.reads[first] = where
                 continue
             for operation in operations:
@@ -84,8 +85,8 @@ class LoopPlan:
             if tile.id in live.rings:
                 ring = live.rings[tile.id]
                 self.slots[first] = Slots(ring.depth, ring.amount)
-            if tile.id in live.hand_offs:
-                buffer = live.hand_offs[tile.id]
+            if tile.id in crossing:
+                buffer = crossing[tile.id]
                 self.hand_offs[first] = Slots(buffer.depth, buffer.amount)
 
     @property
@@ -124,10 +125,18 @@ def refuse(tiles: TileLoop) -> None:
         raise error("cannot-export", "no role program: a branch in the loop", file=tiles.module.file, line=line)
 
 
-def _copy(copies: Copies, operation: Operation, part: int | None) -> Operation:
-    """The operation that stands for a part of another one, or for a whole that is not split."""
-    found = copies.get((operation, part))
-    return copies[operation, None] if found is None else found
+def _copies(copies: Copies, operation: Operation, part: int | None) -> list[Operation]:
+    """The operations that stand for a part of another one, or for a whole: a matrix op that sums over parts is several,
+    one after another."""
+    if part is not None and (operation, part) in copies:
+        return [copies[operation, part]]
+    summed = [copy for (of, number), copy in copies.items() if of is operation and number is not None]
+    return [*summed, copies[operation, None]] if part is None else [copies[operation, None]]
+
+
+def _last_part(fusion: Fusion | None, op: str) -> str:
+    """The op whose value is that of a block."""
+    return fusion.blocks[op][-1].op.id if fusion is not None and op in fusion.blocks else op
 
 
 def _placed(tiles: TileLoop, scheduled: ScheduledLoop) -> Iterator[tuple[TileOp, Placement]]:

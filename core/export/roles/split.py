@@ -14,7 +14,7 @@ from core.export.roles.split_places import SplitPlaces
 from core.ir.model import Block, Loop, Module, Operation, Region, Value
 from core.ir.operations import category_of, data_positions
 from core.ir.tiles import Category
-from core.ir.types import MemDescType, TensorDescType, TensorType, parse_type
+from core.ir.types import MemDescType, TensorDescType, TensorType, element_bits, parse_type
 
 _STORES = frozenset({"tt.descriptor_store", "tt.descriptor_reduce"})
 
@@ -78,6 +78,10 @@ class _Splitter:
     def _operation(self, op: Operation, block: Block, loops: dict[int, Loop]) -> None:
         if op.name in ("scf.for", "scf.if", "scf.while") or op.name in ("scf.yield", "scf.condition"):
             self._control(op, block, loops)
+        elif op.results and op.results[0] in self.places.gathered:
+            self._store_parts(op, block)
+        elif op.operands and op.operands[0] in self.places.gathered:
+            self._sum_parts(op, block)
         elif any(value in self.places.dimension for value in (*op.results, *op.operands)):
             for part in range(self.places.parts):
                 self._part(op, part, block)
@@ -155,21 +159,50 @@ class _Splitter:
         dimension = self.places.sliced.get(value)
         if dimension is None or not self._takes_lines(op, position, dimension):
             return new
-        shape = shape_of(self.module, value)
-        offsets = [part * size // self.places.parts if at == dimension else 0 for at, size in enumerate(shape)]
-        sliced = Value(f"{value.name}.{part}", self._part_type(value, dimension), value.span)
-        slicing = Operation(
-            "ttg.memdesc_subslice",
-            op.span,
-            op.name_span,
-            (new,),
-            (sliced,),
-            block=block,
-            text_arguments=f"{value.name}{offsets}",
-        )
-        sliced.producer = slicing
-        block.operations.append(slicing)
+        first = part * shape_of(self.module, value)[dimension] // self.places.parts
+        return self._slice(new, value, dimension, first, op, block)
+
+    def _slice(self, new: Value, old: Value, dimension: int, first: int, near: Operation, block: Block) -> Value:
+        """A part's lines of a whole buffer, from `first` on."""
+        offsets = [first if at == dimension else 0 for at in range(len(shape_of(self.module, old)))]
+        sliced = Value(f"{old.name}.{first}", self._part_type(old, dimension), old.span)
+        slicing = self._new("ttg.memdesc_subslice", near, (new,), sliced, block)
+        slicing.text_arguments = f"{old.name}{offsets}"
         return sliced
+
+    def _store_parts(self, op: Operation, block: Block) -> None:
+        """Each part goes to a shared tile of its own, as operand A of a matrix op."""
+        result = op.results[0]
+        type_ = parse_type(self.values[op.operands[0]][0].type, self.module.aliases)
+        assert isinstance(type_, TensorType)  # a layout conversion is of registers
+        bits = element_bits(type_.element)
+        swizzle = min(128, type_.shape[-1] * bits // 8)
+        layout = f"swizzlingByteWidth = {swizzle}, transposed = false, elementBitWidth = {bits}"
+        tile = "".join(f"{size}x" for size in type_.shape) + type_.element
+        memory = f"!ttg.memdesc<{tile}, #ttg.nvmma_shared<{{{layout}}}>, #ttg.shared_memory>"
+        buffers: list[Value] = []
+        for part, value in enumerate(self.values[op.operands[0]]):
+            buffer = Value(f"{result.name}.{part}", memory, result.span)
+            self.copies[op, part] = self._new("ttg.local_alloc", op, (value,), buffer, block)
+            buffers.append(buffer)
+        self.values[result] = tuple(buffers)
+
+    def _sum_parts(self, op: Operation, block: Block) -> None:
+        """A matrix op over all parts of operand A adds them one after another, each times its lines of operand B."""
+        left, right = self.values[op.operands[0]], self.values[op.operands[1]][0]
+        size = shape_of(self.module, op.operands[1])[0] // len(left)
+        accumulator = self.values[op.operands[2]][0]
+        result = op.results[0]
+        for part, value in enumerate(left):
+            last = part == len(left) - 1
+            lines = self._slice(right, op.operands[1], 0, part * size, op, block)
+            total = replace(result, producer=None) if last else Value(f"{result.name}.{part}", result.type, result.span)
+            # A flag that starts the sum afresh holds for the first part only.
+            flags = tuple(self.values[operand][0] for operand in op.operands[3:]) if part == 0 else ()
+            new = self._new(op.name, op, (value, lines, accumulator, *flags), total, block, op.attributes)
+            self.copies[op, None if last else part] = new
+            accumulator = total
+        self.values[result] = (accumulator,)
 
     def _takes_lines(self, op: Operation, position: int, dimension: int) -> bool:
         """Whether the op's part needs only its part of a whole buffer."""

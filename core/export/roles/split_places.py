@@ -9,6 +9,7 @@ from core.export.roles.places import ScheduledLoop
 from core.export.roles.split_links import Place, links, shape_of
 from core.ir.model import Loop, Module, Operation, Value
 from core.ir.types import MemDescType, parse_type
+from core.ir.vocabulary import MATRIX_OPS
 
 _WHOLE = frozenset({"tt.descriptor_load", "tt.experimental_descriptor_load", "tt.descriptor_gather"})
 """Loads whose tile stays whole in shared memory: each part reads its lines of it."""
@@ -19,7 +20,8 @@ _BEGINS = frozenset({"tt.make_range", "tt.splat", "arith.constant", "ttg.memdesc
 
 class SplitPlaces:
     """`parts`: how many. `dimension`: of each split value the dimension along which it is split. Values in shared
-    memory that a load fills are not among them: `sliced` tells the dimension along which a reader takes its part."""
+    memory that a load fills are not among them: `sliced` tells the dimension along which a reader takes its part.
+    `gathered`: layout conversions whose parts go to shared memory, where whole matrix ops read them (operand A)."""
 
     def __init__(
         self, module: Module, function: Operation, loops: Sequence[tuple[ScheduledLoop, Mapping[Operation, Operation]]]
@@ -29,6 +31,7 @@ class SplitPlaces:
         self.parts = _parts(loops)
         self.dimension: dict[Value, int] = {}
         self.sliced: dict[Value, int] = {}
+        self.gathered: set[Value] = set()
         if self.parts > 1:
             self._follow(self._seeds(loops))
             for op in function.walk():
@@ -44,9 +47,10 @@ class SplitPlaces:
                 if tile.operations[0] not in here:
                     continue  # a tile from before the loop
                 operation = here[tile.operations[0]]
-                if tile.kind != operation.name:
-                    raise self.refusal("parts that are put together in shared memory", operation)
                 value = operation.results[0]
+                if tile.kind != operation.name:
+                    self.gathered.add(value)
+                    value = operation.operands[0]
                 pairs = zip(shape_of(self._module, value), tile.result.shape, strict=True)
                 found += [Place(value, at) for at, (whole, part) in enumerate(pairs) if part != whole]
         return list(dict.fromkeys(found))
@@ -54,6 +58,8 @@ class SplitPlaces:
     def _follow(self, seeds: Sequence[Place]) -> None:
         together: dict[Place, list[Place]] = {}
         for op in self._function.walk():
+            if op.results and op.results[0] in self.gathered:
+                continue  # its result is whole
             for link in links(self._module, op, self._loops):
                 together.setdefault(link.one, []).append(link.other)
                 together.setdefault(link.other, []).append(link.one)
@@ -91,6 +97,11 @@ class SplitPlaces:
             raise self.refusal(f"{op.name} in parts", op)
         stores = op.name in ("tt.store", "tt.descriptor_store", "tt.descriptor_reduce", "scf.yield", "tt.atomic_rmw")
         whole = not results and not stores and op.name not in ("scf.for", "scf.if")
+        if op.results and op.results[0] in self.gathered:
+            readers = [other for other in self._function.walk() if op.results[0] in other.operands]
+            if any(other.operands[0] is not op.results[0] or other.name not in MATRIX_OPS for other in readers):
+                raise self.refusal("parts that are put together for an op that is no matrix op", op)
+            return
         if operands and whole:
             raise self.refusal(f"{op.name} of a tile that is split", op)
 

@@ -6,20 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.export.roles.loop_role import Item, LoopRole
-from core.ir.model import Operation
 
 
 @dataclass(frozen=True, slots=True)
 class TurnPlan:
     """A role's part in a rotation.
 
-    `waits_before`, `passes_behind`: the items around its windows, as many of one as of the other. `lead`, `trail`:
+    `waits_before`, `passes_behind`: the items around its windows, as many of one as of the other. `wraps`: a window
+    begins in one iteration and ends in the next, so that it is the role's turn when the loop begins. `lead`, `trail`:
     turns that it passes on at once before and behind the loop, so that all roles have equally many.
     """
 
     turn: str
     waits_before: frozenset[Item]
     passes_behind: frozenset[Item]
+    wraps: bool = False
     lead: int = 0
     trail: int = 0
 
@@ -51,7 +52,8 @@ def rotation(name: str, roles: Sequence[LoopRole]) -> Rotation | None:
             runs[-1][1].append(item)
         else:
             runs.append((role, [item]))
-    if runs[0][0] is runs[-1][0]:
+    wrapping = runs[0][0] if runs[0][0] is runs[-1][0] else None
+    if wrapping is not None:
         role, items = runs.pop()
         runs[0] = (role, [*items, *runs[0][1]])
     order = tuple(role.role for role, _ in runs[: len(members)])
@@ -59,7 +61,11 @@ def rotation(name: str, roles: Sequence[LoopRole]) -> Rotation | None:
         return None
     rounds = len(runs) // len(members)
     first = {role.role: role.first_stage * rounds for role in roles if role.role in members}
-    last = {role.role: (role.first_stage + role.stages) * rounds for role in roles if role.role in members}
+    last = {
+        role.role: (role.first_stage + role.stages) * rounds + (role is wrapping)
+        for role in roles
+        if role.role in members
+    }
     plans: dict[str, TurnPlan] = {}
     for role in dict.fromkeys(role for role, _ in runs):
         own = [items for other, items in runs if other is role]
@@ -67,12 +73,8 @@ def rotation(name: str, roles: Sequence[LoopRole]) -> Rotation | None:
             name,
             frozenset(items[0] for items in own),
             frozenset(items[-1] for items in own),
+            wraps=role is wrapping,
             lead=first[role.role] - min(first.values()),
             trail=max(last.values()) - last[role.role],
         )
     return Rotation(order, plans)
-
-
-def matrix_operation(item: Item, role: LoopRole) -> Operation | None:
-    """The matrix op that an item issues, if it does."""
-    return next((operation for operation in item.operations if role.plan.is_matrix(operation)), None)

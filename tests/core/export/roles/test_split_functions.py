@@ -77,15 +77,19 @@ def test_operations_know_their_places_in_the_new_function() -> None:
     assert {loop.operation for loop in found.module.loops} <= set(found.function.walk())
 
 
-def test_what_cannot_be_split_is_refused_with_its_line() -> None:
+def test_what_no_role_program_covers_is_refused_with_its_line() -> None:
     with pytest.raises(InputError) as refused:
-        sample("attention_backward_hopper", "two_key_tiles")
-    assert "put together in shared memory" in str(refused.value)
+        sample("attention_forward_blackwell")
+    assert "values in tensor memory" in str(refused.value)
     assert refused.value.diagnostics[0].line is not None
 
 
-def test_a_kernel_in_two_row_tiles_runs_without_fault() -> None:
-    program = sample("swiglu_hopper", "two_row_tiles")
+@pytest.mark.parametrize(
+    ("folder", "name"), [("swiglu_hopper", "two_row_tiles"), ("attention_backward_hopper", "two_key_tiles")]
+)
+def test_a_kernel_in_two_parts_runs_without_fault(folder: str, name: str) -> None:
+    """Also where a matrix op sums over both parts, which come from two groups."""
+    program = sample(folder, name)
     assert {role.name for role in program.roles} == {"load.0", "compute.0", "compute.1"}
     for trips in range(6):
         for seed in range(4):
