@@ -64,6 +64,8 @@ class Studio:
             shutil.copytree(data_folder("projects") / sample, project)
         self.window.document.undo_stack.setClean()
         self.window.files.open(project, ask=False)
+        self.window.document.select(frozenset())
+        self.window.gantt.axis.set_cursor(None)
         self.window.dock_layout.reset()
         settle()
 
