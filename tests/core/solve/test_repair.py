@@ -21,6 +21,7 @@ from core.schedule.edits import move_op, set_ring, shift
 from core.schedule.model import Placement, Schedule, ScheduledGroup
 from core.schedule.read import load_schedule
 from core.solve.events import Verdict
+from core.solve.repair.cascade import cascade
 from core.solve.repair.repair import repair, with_moves
 from core.solve.repair.request import Place, Repaired, RepairRequest
 
@@ -128,6 +129,19 @@ def test_what_is_in_the_way_is_pushed_and_nothing_else() -> None:
     assert (found.count.proved, found.movement.value, found.movement.proved) == (True, 1, True)
     assert found.schedule is not None
     assert [place.start for place in found.schedule.ops.values()] == [1, 3, 7, 9]
+
+
+def test_one_op_past_all_others_is_fewer_than_all_others_a_little_later() -> None:
+    ops = {name: Op(name, "op", blocks=(Block("x", 0, 3),), issue_cycles=3, latency=3) for name in "abcd"}
+    graph = replace(chain(3, 3), ops=ops)
+    schedule = placed(graph, 20, 0, 3, 6, 10)
+    moves = {"a": Place(2, "c.0")}
+    pushed = cascade(graph, with_moves(graph, schedule, moves), moves)
+    assert pushed is not None and check(graph, pushed).legal
+    assert [place.start for place in pushed.ops.values()] == [2, 5, 8, 11]
+    found = repair(RepairRequest(graph, schedule, moves))
+    assert (found.moved, found.count.proved) == (("b",), True)
+    assert (found.movement.value, found.movement.proved) == (10, True)
 
 
 def test_a_legal_drop_moves_nothing() -> None:
