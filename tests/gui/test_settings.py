@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from core.project.load import load_project
 from core.project.model import Fuse, Subtile, Transform
 from core.project.opened import open_project
 from core.schedule.check import check
-from twill_gui.document import settings
+from twill_gui.document import editing, settings
 from twill_gui.document.document import Document
 from twill_gui.document.files import open_state, save_state
 from twill_gui.document.recovery import Autosave, find_leftovers
@@ -224,3 +225,55 @@ def test_a_copy_is_kept_and_removed(document: Document, folder: Path) -> None:
     while document.undo_stack.canUndo():
         document.undo_stack.undo()
     assert document.state == before
+
+
+def test_a_thousand_random_edits_undone_leave_the_same_bytes(bot: QtBot, tmp_path: Path) -> None:
+    """Moves, nudges, pins, and every kind of setting; saved in the middle, then all undone and saved again."""
+    shutil.copytree(ROOT / "projects" / "gemm_hopper", tmp_path / "p")
+    files = [tmp_path / "p" / "project.yaml", tmp_path / "p" / "schedules" / "main.yaml"]
+    before = [file.read_bytes() for file in files]
+    document = Document()
+    saved = open_state(files[0]).state
+    document.open(saved)
+    chosen = random.Random(5)
+
+    def edit() -> None:
+        graph, schedule = document.graph, document.schedule
+        assert graph is not None
+        op = chosen.choice(list(graph.ops))
+        kind = chosen.random()
+        if kind < 0.04:
+            limit = chosen.randrange(96, 240, 8)
+            settings.set_machine_number(document, ("registers", "max_per_thread"), limit)
+        elif kind < 0.06:
+            settings.set_groups(
+                document, [GroupKind("load", 1, 1, True), GroupKind("compute", 4, chosen.randrange(1, 4))]
+            )
+        elif kind < 0.08:
+            settings.set_rules(document, Rules(chosen.choice(list(InOrderIssue)), chosen.random() < 0.5))
+        elif kind < 0.09:
+            settings.keep_copy(document)
+        elif kind < 0.10:
+            settings.set_limit(document, float(chosen.randrange(1, 99)))
+        elif schedule is not None and kind < 0.2:
+            editing.toggle_pins(document, {op})
+        elif schedule is not None and kind < 0.5:
+            editing.nudge_ops(document, {op}, chosen.randrange(-9, 10))
+        elif schedule is not None:
+            editing.move(document, op, chosen.randrange(900), chosen.choice(list(schedule.groups)))
+
+    for number in range(1000):
+        edit()
+        if number == 500:
+            assert document.state is not None
+            saved = save_state(document.state, files[0], saved)
+            document.saved(saved)
+    assert document.undo_stack.count() > 700
+    saved = save_state(document.state, files[0], saved)
+    document.saved(saved)
+    assert [file.read_bytes() for file in files] != before
+    while document.undo_stack.canUndo():
+        document.undo_stack.undo()
+    save_state(document.state, files[0], saved)
+    assert [file.read_bytes() for file in files] == before
+    document.close()
