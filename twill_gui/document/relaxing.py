@@ -8,8 +8,10 @@ from dataclasses import replace
 from core.explain.answer import Relaxation
 from core.graph.model import InOrderIssue
 from core.project.model import Override
+from core.schedule.model import Placement
+from core.schedule.windows import windows
 from core.yaml_source import Key
-from twill_gui.document import settings
+from twill_gui.document import editing, settings
 from twill_gui.document.document import Document
 from twill_gui.document.files import reopened
 from twill_gui.document.state import ProjectState, with_pin
@@ -23,6 +25,8 @@ def applicable(state: ProjectState, relaxation: Relaxation) -> bool:
             return False
         case "pins":
             return any(op in state.project.pins for op in relaxation.highlight.ops)
+        case "group":
+            return _other_place(state, relaxation) is not None
         case "latency":
             fusion = state.variant.opened.fusion
             return fusion is None or relaxation.subject not in fusion.blocks
@@ -47,11 +51,30 @@ def apply(document: Document, relaxation: Relaxation) -> None:
         settings.set_groups(document, tuple(wider))
     elif what in _MACHINE:
         settings.set_machine_number(document, _MACHINE[what], int(new or 0))
+    elif what == "group":
+        place = _other_place(state, relaxation)
+        if place is not None and relaxation.subject is not None:
+            editing.move(document, relaxation.subject, place.start, place.group)
     elif what == "latency":
         after = _with_latency(state, relaxation.subject or "", int(new or 0))
         document.edit(f"Latency of {relaxation.subject}: {new}", lambda _: after)
     else:
         document.edit(f"Unpin {relaxation.subject}", lambda state: _unpinned(state, relaxation))
+
+
+def _other_place(state: ProjectState, relaxation: Relaxation) -> Placement | None:
+    """Where the op would go on a group of the kind: one that its dependences allow if there is any, at the start there
+    that is nearest to where it is."""
+    schedule, op = state.variant.schedule, relaxation.subject
+    if schedule is None or op is None or op not in schedule.ops:
+        return None
+    found = windows(state.variant.graph, schedule, op).values()
+    fitting = [w for w in found if schedule.groups[w.group].kind == relaxation.new and not w.refusals]
+    best = max(fitting, key=lambda window: window.possible, default=None)
+    if best is None:
+        return None
+    start = max(schedule.ops[op].start, best.earliest)
+    return Placement(start if best.latest is None else max(min(start, best.latest), 0), best.group)
 
 
 def _with_latency(state: ProjectState, op: str, cycles: int) -> ProjectState:
