@@ -76,6 +76,16 @@ class ExactModel:
             for one, other in pairwise(alike):
                 self.cp.add(slot[one] <= slot[other])
 
+    def keep_orders(self, value: Callable[[cp_model.LinearExprT], int]) -> None:
+        """From now on only solutions with the groups, stages and orders of the one with these values: few decisions."""
+        for literal in self.times.orders():
+            self.cp.add(literal == value(literal))
+        for stage in self.times.stage.values():
+            self.cp.add(stage == value(stage))
+        for op in self.problem.graph.ops:
+            for literal in self.grouping.on(op).values():
+                self.cp.add(literal == value(literal))
+
     def objective(self, level: Level, measured: Graph | None = None) -> cp_model.LinearExprT:
         """What the level minimises. Hand-offs: their number, times more than all bytes, plus the bytes. L counts the
         latencies of the graph `measured`, if that is another one. Raises ValueError for ROBUSTNESS, which is a matter
