@@ -78,7 +78,7 @@ class BarPainter:
     def _paint_hatches(self, painter: QPainter, boxes: Boxes) -> None:
         wrong = [n for n, i in enumerate(boxes.number.tolist()) if self._table.bars[i].op in self._violating]
         colour = self._frame.palette.violation
-        painter.setBrush(hatch_brush(colour, self._frame.ratio))
+        painter.setBrush(hatch_brush(self._frame.palette, self._frame.ratio))
         painter.setPen(QPen(QColor(colour), 1))
         painter.drawRects(_rects(boxes, np.array(wrong, np.intp), inset=0.5))
 

@@ -40,7 +40,7 @@ def paint_move(
     in_hand = next(span for span in spans if span.iteration == iteration)
     _paint_ghost(painter, frame, move, spans, iteration)
     painter.setPen(QPen(QColor(frame.palette.violation), 1))
-    painter.setBrush(hatch_brush(frame.palette.violation, frame.ratio))
+    painter.setBrush(hatch_brush(frame.palette, frame.ratio))
     for span in collisions(move.content, move.op, trial, spans, table.bars_of):
         box = frame.rows.lanes[span.lane]
         painter.drawRect(frame.span(span.start, span.end, box.top + 2 - frame.scroll, box.height - 5))

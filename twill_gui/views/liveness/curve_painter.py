@@ -84,7 +84,7 @@ class CurvePainter:
             total = curve.total[None, self._steps]
             over = self._boxes(np.full_like(total, curve.limit), np.maximum(total, curve.limit))[0]
             self._fill(painter, over, QBrush(QColor(palette.lane)))
-            self._fill(painter, over, hatch_brush(palette.violation, self._look.ratio))
+            self._fill(painter, over, hatch_brush(palette, self._look.ratio))
         self._paint_limit(painter)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(palette.selection), 2))

@@ -61,7 +61,7 @@ class ReservationView(LinkedPlot):
             if amount > strip.capacity:
                 painter.setBrush(QColor(palette.lane))  # a red hatch on a reddish unit would be hard to tell apart
                 painter.drawRects(boxes)
-                painter.setBrush(hatch_brush(palette.violation, ratio))
+                painter.setBrush(hatch_brush(palette, ratio))
                 painter.drawRects(boxes)
         self._paint_cells(painter, strip, place, scale)
 

@@ -7,9 +7,10 @@ from functools import lru_cache
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPixmap, QTransform
 
-from twill_gui.palette import Pattern
+from twill_gui.palette import Pattern, ViewPalette
 
 TILE = 8
+EDGE = 1.0
 
 
 def pattern_brush(colour: str, pattern: Pattern, pattern_colour: str, ratio: float) -> QBrush:
@@ -19,9 +20,10 @@ def pattern_brush(colour: str, pattern: Pattern, pattern_colour: str, ratio: flo
     return _texture(colour, pattern, pattern_colour, 1.0, ratio)
 
 
-def hatch_brush(colour: str, ratio: float) -> QBrush:
-    """Broad rising stripes with nothing between them, for what is wrong."""
-    return _texture(None, Pattern.RISING, colour, 2.4, ratio)
+def hatch_brush(palette: ViewPalette, ratio: float) -> QBrush:
+    """Broad rising stripes with nothing between them, for what is wrong. They have edges in the colour of the window,
+    so that they stand out from a fill of a hue like theirs."""
+    return _texture(None, Pattern.RISING, palette.violation, 1.7, ratio, palette.window)
 
 
 def dimming_brush(colour: str, ratio: float) -> QBrush:
@@ -30,12 +32,16 @@ def dimming_brush(colour: str, ratio: float) -> QBrush:
 
 
 @lru_cache(maxsize=512)
-def _texture(fill: str | None, pattern: Pattern, colour: str, line: float, ratio: float) -> QBrush:
+def _texture(
+    fill: str | None, pattern: Pattern, colour: str, line: float, ratio: float, edge: str | None = None
+) -> QBrush:
     side = round(TILE * ratio)
     tile = QPixmap(side, side)
     tile.fill(QColor(fill) if fill else Qt.GlobalColor.transparent)
     with QPainter(tile) as painter:
         painter.scale(side / TILE, side / TILE)
+        if edge is not None:
+            _draw_pattern(painter, pattern, QColor(edge), line + EDGE)
         _draw_pattern(painter, pattern, QColor(colour), line)
     brush = QBrush(tile)
     brush.setTransform(QTransform.fromScale(TILE / side, TILE / side))
