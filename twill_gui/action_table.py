@@ -217,6 +217,14 @@ ACTIONS = (
         needs=_SCHED,
     ),
     ActionSpec(
+        "copy_repair",
+        _S,
+        "Copy repair as command line",
+        (),
+        "Copy the command that repairs the saved schedule with what was moved since",
+        needs=_SCHED,
+    ),
+    ActionSpec(
         "why_not_ii",
         _S,
         "&Why not a smaller II?",

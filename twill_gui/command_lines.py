@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.project.model import InputKind, Project
+from core.schedule.compare import compare
+from core.schedule.model import Schedule
 from core.solve.events import SolveOptions
 from twill_gui.document.state import ProjectState
 
@@ -25,6 +27,14 @@ def solve_command(state: ProjectState) -> str:
 def check_command(state: ProjectState) -> str:
     """Judges the shown schedule."""
     return _line(["check", *_input(state), *_schedule(state)])
+
+
+def repair_command(state: ProjectState, saved: Schedule) -> str:
+    """Puts the ops that differ from the schedule on disk where the shown one has them, and repairs the rest."""
+    shown = state.variant.schedule
+    moved = compare(saved, shown).moved if shown else {}
+    places = [f"{op}={place.start}@{place.group}" for op, (_, place) in moved.items() if place is not None]
+    return _line(["repair", *_input(state), *_schedule(state), *(["--move", *places] if places else [])])
 
 
 def explain_command(state: ProjectState, *question: str) -> str:

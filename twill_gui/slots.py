@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
 
-from twill_gui.command_lines import check_command, solve_command
+from twill_gui.command_lines import check_command, repair_command, solve_command
 from twill_gui.dialogs.about import show_about
 from twill_gui.dialogs.guide import GuideDialog
 from twill_gui.dialogs.keys import KeysDialog
@@ -76,6 +76,7 @@ def slots(window: MainWindow) -> dict[str, Callable[[], object]]:
         "compact": window.repairing.compact,
         "copy_solve": lambda: _copy_command(window, solve_command),
         "copy_check": lambda: _copy_command(window, check_command),
+        "copy_repair": lambda: _copy_repair(window),
         "why_not_ii": window.explaining.ask_smaller_ii,
         "explain_op": lambda: window.explaining.ask_about(min(document.selection)),
         "keep_copy": lambda: settings.keep_copy(document),
@@ -95,6 +96,15 @@ def _copy_command(window: MainWindow, command: Callable[[ProjectState], str]) ->
     QGuiApplication.clipboard().setText(command(state))
     reads = " It reads the files on disk: save your changes first." if window.document.modified else ""
     window.status.showMessage(f"Copied.{reads}")
+
+
+def _copy_repair(window: MainWindow) -> None:
+    state, saved = window.document.state, window.files.saved_schedule()
+    if state is None or saved is None:
+        window.status.showMessage("There is no saved schedule to repair")
+        return
+    QGuiApplication.clipboard().setText(repair_command(state, saved))
+    window.status.showMessage("Copied")
 
 
 def _move_to_neighbour(window: MainWindow, step: int) -> None:

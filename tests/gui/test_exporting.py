@@ -169,6 +169,20 @@ def test_command_lines_are_understood(window: MainWindow, capsys: pytest.Capture
     assert "save your changes first" in window.status.currentMessage()
 
 
+def test_the_repair_of_the_shown_moves_as_a_command_line(
+    window: MainWindow, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    editing.nudge_ops(window.document, ["reduce.0"], 4)
+    window.actions_by_name["copy_repair"].trigger()
+    words = shlex.split(QGuiApplication.clipboard().text())
+    assert words[1] == "repair" and words[-2:] == ["--move", "reduce.0=2221@compute.0"]
+    assert main([*words[1:], "-o", str(tmp_path / "repaired.yaml"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["status"] in ("optimal", "feasible")
+    graph = window.document.graph
+    assert graph is not None
+    assert load_schedule(tmp_path / "repaired.yaml", graph).ops["reduce.0"].start == 2221
+
+
 def test_the_command_of_an_unsaved_project_names_machine_and_loop(open_window: OpenWindow, tmp_path: Path) -> None:
     file = tmp_path / "a b.ttgir"
     shutil.copyfile(ROOT / "projects" / "gemm_hopper" / "input.ttgir", file)
