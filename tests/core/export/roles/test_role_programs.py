@@ -7,15 +7,32 @@ from dataclasses import replace
 
 import pytest
 
-from core.export.roles.build import build_roles, function_of
+from core.export.roles.build import build_roles, function_of, scheduled_program
 from core.export.roles.faults import Issued
-from core.export.roles.model import For, Issue, MmaWait, Pipeline, Register, RingKind, RoleProgram, TurnPass, TurnWait
+from core.export.roles.model import (
+    For,
+    Issue,
+    MmaWait,
+    Move,
+    Pin,
+    Pipeline,
+    Register,
+    RingKind,
+    RoleProgram,
+    Statement,
+    TurnPass,
+    TurnWait,
+)
 from core.export.roles.places import LoopPlan, ScheduledLoop
 from core.export.roles.simulate import simulate
 from core.export.roles.walk import walk
+from core.graph.fuse import fuse
 from core.ir.source import load_module
 from core.ir.vocabulary import MATRIX_OPS
+from core.project.load import load_project
+from core.project.opened import open_project
 from core.schedule.liveness import live_ranges
+from core.schedule.model import Placement, Schedule, ScheduledGroup
 from tests.core.export.roles.programs import CORPUS, edited, pipeline, sample, sample_loop, solved, solved_loops
 
 SAMPLES = [("attention_forward_hopper", "main"), ("gemm_hopper", "main"), ("attention_backward_hopper", "main")]
@@ -235,3 +252,60 @@ def test_registers_of_the_block_are_the_grants_and_what_the_file_has_left(folder
     computing = [grant for grant in program.grants if grant > 24]
     left = file.file_words // 128 - sum(program.grants)
     assert left < len(computing) * file.granularity or min(computing) + file.granularity > file.max_per_thread
+
+
+@pytest.mark.parametrize(("folder", "name"), [*SAMPLES, ("swiglu_hopper", "two_row_tiles")])
+def test_accumulators_are_set_before_the_first_matrix_op_is_under_way(folder: str, name: str) -> None:
+    """Left alone the compiler sets them later, and the assembler then waits for the matrix op: the registers are pinned
+    behind the initial values."""
+    for role in sample(folder, name).roles:
+        for one in walk(role.statements):
+            if not isinstance(one, Pipeline):
+                continue
+            first = next((at for at, each in enumerate(one.prologue) if _is_matrix(each)), len(one.prologue))
+            set_before = {each.target.name for each in one.prologue[:first] if isinstance(each, Move)}
+            pinned = {name for each in one.prologue[:first] if isinstance(each, Pin) for name in each.names}
+            written = {
+                target.name
+                for each in walk((one,))
+                if isinstance(each, Issue) and _is_matrix(each)
+                for target in each.writes
+                if isinstance(target, Register)
+            }
+            assert set_before & written <= pinned
+
+
+def _is_matrix(statement: Statement) -> bool:
+    return isinstance(statement, Issue) and statement.operation.name in MATRIX_OPS
+
+
+def test_a_sum_that_goes_on_is_not_pinned_under_the_next_matrix_op() -> None:
+    """Behind a wait only what no open group writes is pinned."""
+    for role in ("compute.0", "compute.1"):
+        steady = pipeline(sample("swiglu_hopper", "two_row_tiles"), role).steady
+        waits = [at for at, one in enumerate(steady) if isinstance(one, MmaWait)]
+        for at in waits:
+            pinned = steady[at + 1]
+            open_groups = [one for one in steady[:at] if _is_matrix(one)]
+            last = open_groups[-1]
+            assert isinstance(last, Issue) and isinstance(pinned, Pin) and isinstance(last.writes[0], Register)
+            assert last.writes[0].name not in pinned.names
+
+
+def test_a_fused_block_hands_over_the_value_of_its_last_part() -> None:
+    """A block is named after its costliest part, but its value is that of the last."""
+    opened = open_project(load_project(CORPUS / "layer_norm_sm90_n1024-bf16_v36_pre.ttgir", None, 2))
+    assert opened.tiles is not None and opened.fusion is None
+    fusion = fuse(opened.graph)
+    parts = fusion.blocks["subf.0"]
+    assert [part.op.id for part in parts] == ["subf.0", "mulf.0", "addf.0"]
+    groups = {name: ScheduledGroup("compute", 128) for name in ("compute.0", "compute.1")}
+    places = {
+        op: Placement(1000 * number, "compute.1" if op == "subf.0" else "compute.0")
+        for number, op in enumerate(fusion.graph.ops)
+    }
+    apart = ScheduledLoop(opened.tiles, fusion.graph, Schedule(1 << 20, groups, places), fusion)
+    plan = LoopPlan(opened.tiles.module, opened.tiles.loop, apart)
+    handed = {plan.places[operation].op for operation in plan.hand_offs}
+    assert handed & {part.op.id for part in parts} == {"addf.0"}
+    assert_faultless(scheduled_program([apart]))
