@@ -83,7 +83,7 @@ class Explaining(QObject):
         facts = Facts(wanted.title, first, answer, Stage.RUNNING, None, self._applicable)
         self._view.start(asked, facts, Nouns(graph, schedule))
         self.shown.emit()
-        options = ExplainOptions(seed=state.project.solve.seed)
+        options = ExplainOptions(seed=state.project.solve.seed, sensitivity=asked.sensitivity)
         job = self._explainer.start(wanted, options, self._document.revision, state.active)
         self._job = job
         job.progressed.connect(lambda answer: self._on_answer(job, answer))

@@ -304,6 +304,7 @@ def test_problems_lead_to_the_question_why(bot: QtBot, idle: None, opened: Calla
         Asked(4),
         Asked(6, "b", "compute.1"),
         Asked(6, "b", None, 2),
+        Asked(4, sensitivity=True),
         Asked(6, registers=16),
         Asked(6, groups=(("compute", 1),)),
     ],

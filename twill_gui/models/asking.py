@@ -19,7 +19,8 @@ from core.solve.events import Verdict
 @dataclass(frozen=True, slots=True)
 class Asked:
     """Why is `ii` impossible: as it is; with `op` on `group`, at cycle `start` or both (None: anywhere); with at most
-    `registers` a thread; or with other numbers of groups by kind?"""
+    `registers` a thread; or with other numbers of groups by kind? `sensitivity`: and by how much may each cost change?
+    """
 
     ii: int
     op: str | None = None
@@ -27,6 +28,7 @@ class Asked:
     start: int | None = None
     registers: int | None = None
     groups: tuple[tuple[str, int], ...] = ()
+    sensitivity: bool = False
 
 
 def question(asked: Asked, graph: Graph, schedule: Schedule | None) -> Question:
@@ -87,6 +89,8 @@ def as_options(asked: Asked) -> list[str]:
     for option, value in options:
         if value is not None:
             words += [option, str(value)]
+    if asked.sensitivity:
+        words.append("--sensitivity")
     if asked.groups:
         words += ["--groups", *(f"{kind}={count}" for kind, count in asked.groups)]
     return words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
 
 from core.graph.model import Graph
 from core.schedule.model import Schedule
@@ -48,7 +48,10 @@ class AskForm(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addWidget(self.topic)
+        self.sensitivity = QCheckBox("and which costs it depends on")
+        self.sensitivity.setToolTip("Say too how far each cost may change before the least II does; takes longer")
         self._rows = {
+            Topic.INTERVAL: (self.sensitivity,),
             Topic.PLACE: (_row(("&Op", self.op)), _row(("o&n", self.group), ("&at", self.start))),
             Topic.REGISTERS: (_row(("at &most", self.registers)),),
             Topic.GROUPS: (_row(("&kind", self.kind), ("&count", self.count)),),
@@ -88,7 +91,7 @@ class AskForm(QWidget):
             return Asked(ii, registers=self.registers.value())
         if topic is Topic.GROUPS:
             return Asked(ii, groups=((self.kind.currentText(), self.count.value()),))
-        return Asked(ii)
+        return Asked(ii, sensitivity=self.sensitivity.isChecked())
 
     def set_asked(self, asked: Asked) -> None:
         """Puts a question into the fields."""
@@ -106,6 +109,8 @@ class AskForm(QWidget):
             topic = Topic.GROUPS
             self.kind.setCurrentText(asked.groups[0][0])
             self.count.setValue(asked.groups[0][1])
+        else:
+            self.sensitivity.setChecked(asked.sensitivity)
         self.topic.setCurrentIndex(list(Topic).index(topic))
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from html import escape
 
-from core.explain.answer import NOTHING, Core, Explanation, Highlight, ProofState, Reason, Relaxation
+from core.explain.answer import NOTHING, Core, Explanation, Highlight, ProofState, Reason, Relaxation, Sensitivity
 from core.explain.explain import BY_RULE
 from core.graph.model import Dependence
 from core.schedule.report import Family, Violation
@@ -117,6 +117,7 @@ class _Writer:
         yield self._section("What would help, each by itself", map(self._relaxation, helps))
         others = [self._linked(r.sentence) for r in answer.relaxations if r.new is None]
         yield self._section("What would not help", others)
+        yield self._section("How far each cost may change, alone", map(self._sensitivity, answer.sensitivity))
         yield from self._arithmetic()
 
     def lit(self, reason: Reason) -> Highlight:
@@ -168,6 +169,12 @@ class _Writer:
         groups = (violation.subject,) if violation.subject and not units else ()
         lit = self._nouns.shown(Highlight(violation.ops, units=units, groups=groups))
         return f"{self._link(BULLET, Target(lit))} {self._linked(violation.message)}"
+
+    def _sensitivity(self, found: Sensitivity) -> str:
+        at_least = "" if found.proved else " (at least)"
+        return (
+            f"{self._link(BULLET, Target(self._nouns.shown(found.highlight)))} {self._linked(found.sentence)}{at_least}"
+        )
 
     def _relaxation(self, relaxation: Relaxation) -> str:
         least = "" if relaxation.least else " or less"
