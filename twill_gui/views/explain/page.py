@@ -171,10 +171,8 @@ class _Writer:
         return f"{self._link(BULLET, Target(lit))} {self._linked(violation.message)}"
 
     def _sensitivity(self, found: Sensitivity) -> str:
-        at_least = "" if found.proved else " (at least)"
-        return (
-            f"{self._link(BULLET, Target(self._nouns.shown(found.highlight)))} {self._linked(found.sentence)}{at_least}"
-        )
+        lit = self._nouns.shown(found.highlight)
+        return f"{self._link(BULLET, Target(lit))} {self._linked(found.sentence)}"
 
     def _relaxation(self, relaxation: Relaxation) -> str:
         least = "" if relaxation.least else " or less"
