@@ -24,6 +24,7 @@ from core.graph.model import (
     Rules,
     Space,
 )
+from core.schedule.check import check
 from core.schedule.metrics import hand_offs, length, stages, used_groups
 from core.solve.decide import Decider
 from core.solve.engine import Budget
@@ -112,6 +113,47 @@ def scaled(asked: Graph, factor: int) -> Graph:
             replace(d, latency=factor * d.latency, release=factor * d.release) for d in asked.dependences
         ),
     )
+
+
+def whole_search(asked: Graph) -> tuple[Status, int | None]:
+    result = answer(asked, max_ii=12)
+    return result.status, result.ii
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_pin_that_only_rotates_changes_nothing(seed: int) -> None:
+    """Starts mean something only relative to one another: an op may start at any cycle, if the others may follow."""
+    chance = random.Random(seed)
+    asked = graph("tiny", chance.choice([name for name in FEASIBLE_TINY if not graph("tiny", name).pins]))
+    schedule = answer(asked).schedule
+    assert schedule is not None
+    op = chance.choice(list(asked.ops))
+    for start in (schedule.ops[op].start + cycles for cycles in (0, 1, schedule.ii, 3 * schedule.ii + 1)):
+        assert whole_search(replace(asked, pins={op: Pin(start=start)})) == (Status.OPTIMAL, schedule.ii)
+    shift = chance.randint(1, 3 * schedule.ii)
+    rotated = {name: replace(place, start=place.start + shift) for name, place in schedule.ops.items()}
+    assert check(asked, replace(schedule, ops=rotated)).legal
+
+
+@pytest.mark.parametrize("name", FEASIBLE_TINY[::6])
+def test_other_names_and_another_order_leave_the_least_interval(name: str) -> None:
+    asked = graph("tiny", name)
+    if not asked.pins:
+        assert whole_search(renamed(asked)) == whole_search(asked)
+
+
+@pytest.mark.parametrize("name", FEASIBLE_TINY[::10])
+def test_scaled_by_100_the_whole_search_finds_the_scaled_answer(name: str) -> None:
+    """A finer clock may lower II below the next multiple, where it is rounded up, but not beyond; at the multiple
+    itself nothing changes, L included."""
+    once = answer(graph("tiny", name), Level.LENGTH)
+    larger = scaled(graph("tiny", name), 100)
+    finer = answer(larger)
+    assert once.ii is not None and finer.ii is not None
+    assert finer.status is Status.OPTIMAL
+    assert 100 * (once.ii - 1) < finer.ii <= 100 * once.ii
+    same = answer(larger, Level.LENGTH, ii=100 * once.ii)
+    assert level(same, Level.LENGTH).value == 100 * level(once, Level.LENGTH).value
 
 
 @pytest.mark.parametrize("seed", range(40))
