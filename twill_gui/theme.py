@@ -9,6 +9,8 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory
 
+from core.resources import data_folder
+
 
 class Theme(Enum):
     """What the user chose."""
@@ -113,7 +115,9 @@ def palette(colors: Colors) -> QPalette:
 
 
 def style_sheet(colors: Colors) -> str:
-    """What Fusion does not take from a palette: flat dock titles, tool bars and headers with thin lines."""
+    """What Fusion does not take from a palette: flat dock titles, tool bars and headers with thin lines,
+    and boxes whose outline is seen in the dark."""
+    check = (data_folder("resources") / "icons" / "check.svg").as_posix()
     return f"""
     QMainWindow::separator {{ background: {colors.window}; width: 4px; height: 4px; }}
     QMainWindow::separator:hover {{ background: {colors.accent}; }}
@@ -136,6 +140,12 @@ def style_sheet(colors: Colors) -> str:
     QHeaderView::section {{ background: {colors.panel}; border: 0; border-right: 1px solid {colors.line};
         padding: 3px 6px; }}
     QHeaderView::section:last {{ border-right: 0; }}
+    QCheckBox::indicator {{ width: 14px; height: 14px; border: 1px solid {colors.muted}; border-radius: 3px;
+        background: {colors.base}; }}
+    QCheckBox::indicator:checked {{ border-color: {colors.accent}; background: {colors.accent};
+        image: url("{check}"); }}
+    QCheckBox::indicator:disabled {{ border-color: {colors.line}; background: {colors.window}; }}
+    QCheckBox::indicator:focus {{ border: 2px solid {colors.accent}; width: 12px; height: 12px; }}
     QToolTip {{ background: {colors.panel}; color: {colors.text}; border: 1px solid {colors.line}; padding: 3px; }}
     """
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QPushButto
 from core.resources import data_folder
 
 INDEX = "index.md"
-_MARGIN = 40  # pixels of the page that pictures leave free
+_MARGIN = 120  # pixels of the page that pictures leave free: lists are indented
 
 
 class GuideDialog(QDialog):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QSignalBlocker, Signal
+from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from core.schedule.fit import misfits
@@ -59,6 +59,7 @@ class CompareView(QWidget):
         self.file_button.clicked.connect(self.file_requested)
         self.summary = QLabel()
         self.summary.setWordWrap(True)
+        self.summary.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.model = TableModel[DifferenceRow](_COLUMNS, self)
         self.table = compact_table(self.model, "Differences")
         self.table.clicked.connect(self._select)
