@@ -36,18 +36,18 @@ from core.solve.events import Done
 from core.solve.worker import work
 from tests.bench.report import RESULTS, UNFINISHED, Kept, environment, table, write
 
-HEAD = ("project", "runs", "different schedules", "as kept in the project", "seconds of a run")
+HEAD = ("project", "schedules", "runs", "different", "as kept in the project", "seconds of a run")
 CANCEL_HEAD = (
-    "what was cancelled",
-    "times",
+    "what",
+    "cancelled",
     "ended before",
     "processes left",
     "half results",
     "longest until it ended",
 )
 NOTES = (
-    "Different schedules: how many different contents the schedule files of all runs have, all of them taken together "
-    "(1: every run wrote the same bytes). As kept: whether these are the bytes in the project's folder. Half results: "
+    "Different: how many different contents the schedule files of a run have, taken together (1: every run wrote the "
+    "same bytes). As kept: whether these are the bytes in the project's folder. Half results: "
     "a temporary file, a schedule without its record, one that is not legal, or a solver process that ends without its "
     "last event. Moments are random within the seconds of a whole run, the start of the interpreter included."
 )
@@ -76,14 +76,15 @@ def main() -> None:
     rows: list[list[str]] = []
     lasts: dict[str, float] = {}
     for project in projects:
-        for name in targets(project):
-            runs = [one_run(kept, project, name, number) for number in range(options.runs)]
-            lasts[label(project, name)] = min(run["wall_s"] for run in runs)
-            contents = Counter(run["digest"] for run in runs)
-            same = "yes" if list(contents) == [digest(kept_files(project, name))] else "no"
-            seconds = f"{min(run['wall_s'] for run in runs):.1f} to {max(run['wall_s'] for run in runs):.1f}"
-            rows.append([label(project, name), str(len(runs)), str(len(contents)), same, seconds])
-            print(*rows[-1], sep="\t", flush=True)
+        folder = folder_of(project).name
+        runs = [one_run(kept, project, number) for number in range(options.runs)]
+        seconds = [run["wall_s"] for run in runs]
+        lasts[folder] = min(seconds)
+        contents = {run["digest"] for run in runs}
+        same = "yes" if contents == {digest([entry.file for entry in project.schedules.values()])} else "no"
+        row = [folder, str(len(project.schedules)), str(len(runs)), str(len(contents)), same]
+        rows.append([*row, f"{min(seconds):.1f} to {max(seconds):.1f}"])
+        print(*rows[-1], sep="\t", flush=True)
     cancelled = [
         cancel_all(kept, "command line", options.cancels // 2, projects, lasts),
         cancel_all(kept, "solver process", options.cancels - options.cancels // 2, projects, lasts),
@@ -117,14 +118,9 @@ def folder_of(project: Project) -> Path:
     return project.file.parent
 
 
-def kept_files(project: Project, name: str | None) -> list[Path]:
-    """The target's schedules in the project's folder."""
-    return [project.schedules[one].file for one in ([name] if name else project.kernel_schedules)]
-
-
 def command(project: Project, name: str | None, out: Path) -> list[str]:
     """The command line that solves the target into a folder."""
-    words = [sys.executable, "-m", "core.cli", "solve", str(folder_of(project)), "--limit-s", LIMIT_S]
+    words = [sys.executable, "-m", "core.cli", "solve", str(folder_of(project))]
     words += ["--schedule", name, "-o", str(out / f"{name}.yaml")] if name else ["-o", f"{out}{os.sep}"]
     return words
 
@@ -142,19 +138,21 @@ def digest(files: list[Path]) -> str:
     return total.hexdigest()[:16]
 
 
-def one_run(kept: Kept, project: Project, name: str | None, number: int) -> dict[str, Any]:
-    """The run of this number: kept, or now."""
-    key = f"run {number} of {label(project, name)}"
+def one_run(kept: Kept, project: Project, number: int) -> dict[str, Any]:
+    """The run of this number, of all schedules of the project: kept, or now."""
+    folder = folder_of(project).name
+    key = f"run {number} of {folder}"
     known = kept.get(key)
     if known is not None:
         return known
-    with tempfile.TemporaryDirectory() as folder:
+    words = [sys.executable, "-m", "tests.bench.projects", "--only", folder, "--limit-s", LIMIT_S, "--into"]
+    with tempfile.TemporaryDirectory() as out:
         began = time.perf_counter()
         environ = {**os.environ, "PYTHONHASHSEED": str(number)}
-        done = subprocess.run(command(project, name, Path(folder)), stdout=subprocess.DEVNULL, env=environ)
-        record = {"digest": digest(written(Path(folder))), "wall_s": time.perf_counter() - began}
+        done = subprocess.run([*words, out], stdout=subprocess.DEVNULL, env=environ)
+        record = {"digest": digest(written(Path(out))), "wall_s": time.perf_counter() - began}
     if done.returncode != 0:
-        raise SystemExit(f"{label(project, name)}: exit code {done.returncode}")
+        raise SystemExit(f"{folder}: exit code {done.returncode}")
     return kept.put(key, record)
 
 
@@ -167,7 +165,7 @@ def cancel_all(kept: Kept, what: str, times: int, projects: list[Project], lasts
     number = 0
     while found["cancelled"] < times and number < MOST_TRIES * times:
         project, name = all_targets[number % len(all_targets)]
-        after_s = moments.uniform(0, lasts[label(project, name)])
+        after_s = moments.uniform(0, lasts[folder_of(project).name])
         key = f"cancel {what} {number}"
         one = kept.get(key)
         if one is None:

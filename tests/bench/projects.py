@@ -1,21 +1,23 @@
 """Solves every schedule of every project and writes the table of what was proved.
 
-    python -m tests.bench.projects [--write] [--only NAME ...]
+    python -m tests.bench.projects [--write] [--only NAME ...] [--into FOLDER] [--limit-s S]
 
-`--write` also writes the schedules and their records into `projects/`; with `--only` there is no table.
+`--write` also writes the schedules and their records into `projects/`, `--into` the schedules alone into another
+folder; with `--only` there is no table.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from core.graph.model import Graph
 from core.project.load import load_project
 from core.project.model import Project
 from core.project.opened import open_project
-from core.project.record import save_solution
+from core.project.record import save_schedule, save_solution
 from core.resources import data_folder
 from core.schedule.check import check
 from core.schedule.metrics import length, stages, used_groups
@@ -62,15 +64,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="write the schedules and records into projects/")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="folders whose name begins so")
+    parser.add_argument("--into", type=Path, help="write the schedules into this folder")
+    parser.add_argument("--limit-s", type=float, help="seconds for one loop, instead of the project's")
     options = parser.parse_args()
     rows: list[list[str]] = []
     for folder in sorted(path for path in data_folder("projects").iterdir() if path.is_dir()):
         if options.only and not folder.name.startswith(tuple(options.only)):
             continue
         project = load_project(folder)
+        if options.limit_s is not None:
+            project = replace(project, solve=replace(project.solve, limit_s=options.limit_s))
         for name, solved in solve_project(project):
             if options.write:
                 save_solution(solved.result, project.solve, project.schedules[name].file)
+            if options.into is not None and solved.result.schedule is not None:
+                save_schedule(solved.result.schedule, options.into / f"{name}.yaml")
             rows.append([folder.name, name, *cells(solved)])
             print(*rows[-1], sep="\t", flush=True)
     if not options.only:
