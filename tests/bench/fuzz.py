@@ -109,7 +109,7 @@ def summary(tally: Tally, first: int, last: int, minutes: float) -> list[str]:
         *(f"- {line}" for line in tally.disagreements),
         "Every rule may bind in these loops: capacities, queues, pins, kinds and sizes of groups, register pools, "
         "rings and hand-offs vary (`tests/core/solve/solve_brute_force.py`). Loops of up to three ops are also tried "
-        "out schedule by schedule, in three stages for two ops and two for three, each judged by `core.schedule.check`. "
+        "out schedule by schedule, in three stages for two ops and two for three, judged by `core.schedule.check`. "
         f"Again: `python -m tests.bench.fuzz --minutes {minutes:g} --seed {first}`.",
     ]
 
