@@ -20,7 +20,8 @@ Vectors = Callable[[Operation, Layout], int]
 @dataclass(slots=True)
 class RoleText:
     """A role while it is written. `scratch`: bytes of shared memory that its exchanges, reductions and stores take
-    turns in; `stored`: whether a TMA store may still read them."""
+    turns in; `stored`: whether a TMA store may still read them. `late`: whether all roles are done with their rings, so
+    that scratch memory may lie where those were: `late_scratch` bytes."""
 
     kernel: KernelText
     name: str
@@ -30,7 +31,9 @@ class RoleText:
     vectors: Vectors
     deferred: frozenset[Operation] = frozenset()  # sums that stay in parts
     scratch: int = 0
+    late_scratch: int = 0
     stored: bool = False
+    late: bool = False
 
     def declare(self, tile: Tile) -> None:
         """The variable of a register tile."""
@@ -44,12 +47,16 @@ class RoleText:
 
     def use_scratch(self, size: int) -> str:
         """The role's scratch memory, of at least that many bytes, free for use."""
-        self.scratch = max(self.scratch, size)
+        if self.late:
+            self.late_scratch = max(self.late_scratch, size)
+        else:
+            self.scratch = max(self.scratch, size)
         if self.stored:
             self.lines.add("if (tw::elected(g)) tw::tma_store_wait<0>();")
             self.lines.add("tw::group_sync(g);")
             self.stored = False
-        return f"s.scratch_{identifier(self.name)}"
+        name = identifier(self.name)
+        return f"late_{name}(s)" if self.late else f"s.scratch_{name}"
 
     def converted(self, tile: Tile, layout: Layout) -> Tile:
         """The tile in another layout of its shape: moved between registers of a thread, or through shared memory."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.diagnostics import error
+from core.diagnostics import InputError, error
 from core.export.cuda.accesses import vectors_of
-from core.export.cuda.deferred import deferred_sums
+from core.export.cuda.context import Vectors
+from core.export.cuda.deferred import DeferredSum, deferred_sums
 from core.export.cuda.elements import ElementError, cpp_type, scalar_element
 from core.export.cuda.holes import Hole
 from core.export.cuda.host import argument_rows, map_rows
 from core.export.cuda.names import identifier
 from core.export.cuda.options import DEFAULTS, Options
 from core.export.cuda.rings import RingText, ring_text
+from core.export.cuda.shared_memory import SharedMemory
 from core.export.cuda.statements import RoleWriter
 from core.export.cuda.text import KernelText
 from core.export.cuda.wgmma import wrappers
@@ -26,8 +29,6 @@ MOST_SHARED_BYTES = 232448
 """Shared memory that one block of sm_90 can have (CUDA C++ Programming Guide, compute capabilities)."""
 
 _REGISTER_FILE = 65536
-_ALIGNMENT = 1024  # of tiles that TMA swizzles
-_BARRIER_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +59,13 @@ def kernel_file(program: RoleProgram, options: Options = DEFAULTS) -> KernelFile
         rings = {name: ring_text(kernel, ring) for name, ring in program.rings.items()}
         vectors = vectors_of(program.module, function)
         sums = list(deferred_sums(program, users)) if options.sums_in_parts else []
-        writers = [RoleWriter(kernel, program, role, rings, vectors, options, sums) for role in program.roles]
-        bodies = {writer.role.name: writer.write() for writer in writers}
+        written = _Written(kernel, program, rings, vectors, options, sums)
+        if written.memory.bytes > MOST_SHARED_BYTES and not options.persistent:
+            written = _Written(kernel.again(), program, rings, vectors, options, sums, reuse_rings=True)
     except ElementError as problem:
-        place = function.name_span
-        message = (
-            f"{function.attributes.get('sym_name', 'the function')} cannot be exported: there is no text for {problem}"
-        )
-        raise error("not-exported", message, file=program.module.file, line=place.line, column=place.column) from None
-    scratch = {writer.role.name: writer.text.scratch for writer in writers}
-    shared = _shared_bytes(rings, scratch)
+        raise _not_exported(program, f"there is no text for {problem}") from None
+    kernel, memory = written.kernel, written.memory
+    shared = memory.bytes
     if shared > MOST_SHARED_BYTES:
         message = f"the kernel needs {shared} bytes of shared memory, a block can have {MOST_SHARED_BYTES}"
         raise error("too-much-shared-memory", message, file=program.module.file, line=function.name_span.line)
@@ -78,10 +76,10 @@ def kernel_file(program: RoleProgram, options: Options = DEFAULTS) -> KernelFile
         "layouts": kernel.layout_lines(),
         "arguments": argument_rows(kernel, function),
         "maps": map_rows(kernel),
-        "rings": list(rings.values()),
-        "scratch": {identifier(role): size for role, size in scratch.items() if size},
+        "rings": memory.rings,
+        "memory": memory,
         "holes": kernel.hole_functions,
-        "bodies": {identifier(role): lines for role, lines in bodies.items()},
+        "bodies": written.bodies,
         "roles": [_role_row(program, role) for role in program.roles],
         "branches": _branches(program),
         "shared_bytes": shared,
@@ -95,7 +93,9 @@ def kernel_file(program: RoleProgram, options: Options = DEFAULTS) -> KernelFile
         "shared_bytes": shared,
         "persistent": options.persistent,
         "order": options.order.value,
-        "sums_in_parts": sorted({total.loop.operation.name_span.line for writer in writers for total in writer.sums}),
+        "sums_in_parts": sorted(
+            {total.loop.operation.name_span.line for writer in written.writers for total in writer.sums}
+        ),
         "arguments": values["arguments"],
         "maps": values["maps"],
         "roles": values["roles"],
@@ -106,6 +106,38 @@ def kernel_file(program: RoleProgram, options: Options = DEFAULTS) -> KernelFile
         "holes": [hole.as_json() for hole in kernel.holes],
     }
     return KernelFile(source, wrappers(kernel.matrix_shapes), tuple(kernel.holes), shared, description)
+
+
+class _Written:
+    """All roles, written. `reuse_rings`: scratch memory behind the loops lies where the rings were."""
+
+    def __init__(
+        self,
+        kernel: KernelText,
+        program: RoleProgram,
+        rings: dict[str, RingText],
+        vectors: Vectors,
+        options: Options,
+        sums: Sequence[DeferredSum],
+        *,
+        reuse_rings: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.writers = [
+            RoleWriter(kernel, program, role, rings, vectors, options, sums, reuse_rings=reuse_rings)
+            for role in program.roles
+        ]
+        self.bodies = {identifier(writer.role.name): writer.write() for writer in self.writers}
+        texts = {identifier(writer.role.name): writer.text for writer in self.writers}
+        scratch = {name: text.scratch for name, text in texts.items() if text.scratch}
+        late = {name: text.late_scratch for name, text in texts.items() if text.late_scratch}
+        self.memory = SharedMemory(rings.values(), scratch, late)
+
+
+def _not_exported(program: RoleProgram, why: str) -> InputError:
+    place, name = program.function.name_span, program.function.attributes.get("sym_name", "the function")
+    message = f"{name} cannot be exported: {why}"
+    return error("not-exported", message, file=program.module.file, line=place.line, column=place.column)
 
 
 def _template(name: str):
@@ -127,16 +159,6 @@ def _name_arguments(kernel: KernelText, program: RoleProgram) -> None:
         if not isinstance(kernel.type(value), TensorDescType):
             cpp_type(scalar_element(value.type))
             kernel.arguments[value] = kernel.names.fresh(value.name)
-
-
-def _shared_bytes(rings: dict[str, RingText], scratch: dict[str, int]) -> int:
-    tiles = sum(_aligned(ring.bytes * ring.ring.depth) for ring in rings.values())
-    barriers = sum(ring.ring.depth for ring in rings.values() for side in ("full", "free") if ring.has_barrier(side))
-    return _aligned(tiles + sum(map(_aligned, scratch.values())) + _BARRIER_BYTES * barriers) or _ALIGNMENT
-
-
-def _aligned(size: int) -> int:
-    return -(-size // _ALIGNMENT) * _ALIGNMENT
 
 
 def _role_row(program: RoleProgram, role: Role) -> dict[str, Any]:

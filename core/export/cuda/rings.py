@@ -31,6 +31,7 @@ from core.export.roles.walk import walk
 from core.ir.model import Operation
 from core.ir.types import MemDescType, TensorType, parse_type
 
+_LEAST_ALIGNMENT = 128  # of a bulk copy's tile
 _OFFSETS = re.compile(r"\[([-\d, ]+)\]")
 
 Side = Literal["full", "free"]
@@ -54,6 +55,15 @@ class RingText:
     def bytes(self) -> int:
         """Bytes of a slot."""
         return view_bytes(self.element, self.shape, self.encoding)
+
+    @property
+    def alignment(self) -> int:
+        """Bytes: TMA and the tensor core read a swizzle's pattern of 8 lines from the address."""
+        return (
+            max(_LEAST_ALIGNMENT, 8 * self.encoding.swizzle)
+            if isinstance(self.encoding, MmaShared)
+            else _LEAST_ALIGNMENT
+        )
 
     def has_barrier(self, side: Side) -> bool:
         """Whether somebody arrives there."""
@@ -114,6 +124,19 @@ def ring_text(kernel: KernelText, ring: Ring) -> RingText:
 
 def _is_transposed(encoding: SharedEncoding) -> bool:
     return encoding.transposed if isinstance(encoding, MmaShared) else encoding.order == (0, 1)
+
+
+def uses_rings(statements: Sequence[Statement]) -> bool:
+    """Whether the statements wait for, give back, read or write slots."""
+    for statement in walk(statements):
+        match statement:
+            case WaitFull() | WaitFree() | ArriveFull() | ArriveFree() | Put() | Take():
+                return True
+            case Issue(reads=reads, writes=writes) if any(isinstance(place, Slot) for place in (*reads, *writes)):
+                return True
+            case _:
+                pass
+    return False
 
 
 def slots_used(statements: Sequence[Statement]) -> dict[tuple[str, bool], int]:

@@ -12,7 +12,7 @@ from core.export.cuda.holds import Held, Scalar, Tile
 from core.export.cuda.issues import TMA_STORES, write_issue
 from core.export.cuda.names import Names
 from core.export.cuda.options import PLACES, Options
-from core.export.cuda.rings import RingText, cursors, slots_used
+from core.export.cuda.rings import RingText, cursors, slots_used, uses_rings
 from core.export.cuda.text import KernelText, Lines
 from core.export.cuda.variables import Variables
 from core.export.roles.model import (
@@ -57,8 +57,10 @@ class RoleWriter:
         vectors: Vectors,
         options: Options,
         sums: Sequence[DeferredSum] = (),
+        *,
+        reuse_rings: bool = False,
     ) -> None:
-        self.role, self._program, self._options = role, program, options
+        self.role, self._program, self._options, self._reuse_rings = role, program, options, reuse_rings
         self._sums = list(_sums_of(role.statements, sums))
         deferred = frozenset(total.reduction for total, _ in self._sums)
         self.text = RoleText(kernel, role.name, role.warps, Lines(1), Names(), vectors, deferred)
@@ -93,8 +95,18 @@ class RoleWriter:
             self._variables.declare(storage.name, storage.value, storage=True)
         if self._options.persistent:
             self._repeated(statements)
-        else:
-            self._statements(statements)
+            return
+        last = max((index for index, each in enumerate(statements) if uses_rings([each])), default=-1) + 1
+        self._statements(statements[:last])
+        if self._reuse_rings:
+            self._meet_all()
+        self._statements(statements[last:])
+
+    def _meet_all(self) -> None:
+        """All roles are done with their rings here, and scratch memory may lie there."""
+        threads = 32 * sum(role.warps for role in self._program.roles)
+        self.text.lines.add(f"tw::named_sync({all_roles_barrier(self._program)}, {threads});")
+        self.text.late, self.text.stored = True, False
 
     def _find_place(self) -> None:
         """The program's place in the grid of the text, as far as the role asks for it."""
@@ -291,6 +303,13 @@ class RoleWriter:
             test = f"if ({count} == {number}) " if number < len(choices) - 1 else ""
             with self.text.lines.block(f"{'else ' if number else ''}{test}{{"):
                 self._repeated(choice)
+
+
+def all_roles_barrier(program: RoleProgram) -> int:
+    """The first named barrier that nobody else meets at."""
+    used = [role.barrier for role in program.roles]
+    used += [barrier for turn in program.turns.values() for barrier in turn.barriers]
+    return 1 + max(used)
 
 
 def _has_stores(statements: Sequence[Statement]) -> bool:

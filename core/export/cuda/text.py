@@ -63,6 +63,13 @@ class KernelText:
     users: Mapping[Value, list[Operation]] = field(default_factory=dict[Value, list[Operation]])
     _types: dict[str, Type] = field(default_factory=dict[str, Type])
 
+    def again(self) -> KernelText:
+        """For writing all roles once more: the names of parameters stay."""
+        names = Names()
+        for name in self.arguments.values():
+            names.fresh(name)
+        return KernelText(self.module, names, users=self.users, arguments=self.arguments, _types=self._types)
+
     def type(self, value: Value) -> Type:
         """The value's type."""
         found = self._types.get(value.type)
