@@ -107,13 +107,13 @@ def _active_schedule(opened: OpenProject) -> Schedule | None:
 
 
 _STATES = {
-    ProofState.PROVED_MINIMAL: "proved, and no reason can be left out",
-    ProofState.PROVED: "proved, perhaps not every reason is needed",
+    ProofState.PROVED_MINIMAL: "every part of this is needed",
+    ProofState.PROVED: "perhaps not every part of this is needed",
     ProofState.UNKNOWN: "not known",
 }
 
 
-_CONFIRMED: dict[str | None, str] = {Z3: "confirmed by a second solver", BY_RULE: "a rule by itself"}
+_CONFIRMED: dict[str | None, str] = {Z3: "proved in two ways", BY_RULE: "a rule by itself"}
 
 
 def explanation_text(name: str, explanation: Explanation) -> str:
@@ -146,13 +146,14 @@ def _headline(explanation: Explanation) -> str:
         case Verdict.UNKNOWN:
             return f"whether {explanation.title} is possible is not known"
         case Verdict.INFEASIBLE:
-            return f"{explanation.title} is impossible"
+            without = " without queueing" if explanation.queueing_helps else ""
+            return f"{explanation.title} is impossible{without}"
 
 
 def _core_lines(number: int, core: Core) -> list[str]:
-    confirmed = _CONFIRMED.get(core.confirmed_by, "one solver")
-    head = "because" if number == 0 else "and besides, because"
-    lines = [f"{head} ({_STATES[core.state]}; {confirmed})"]
+    confirmed = _CONFIRMED.get(core.confirmed_by, "proved in one way")
+    head = "because" if number == 0 else "and also because"
+    lines = [f"{head} ({confirmed}; {_STATES[core.state]}):"]
     lines += [f"  {reason.sentence}" for reason in core.reasons]
     if core.nearest_ii is not None:
         least = "the least II is" if core.nearest_proved else "no II is possible below"

@@ -173,6 +173,12 @@ class Explanation:
         by = {core.confirmed_by for core in self.cores}
         return by.pop() if len(by) == 1 else None
 
+    @property
+    def queueing_helps(self) -> bool:
+        """Whether asynchronous ops that wait in a queue for their unit make it possible: it is impossible only without
+        queueing."""
+        return any(relaxation.what == "queue" and relaxation.new is not None for relaxation in self.relaxations)
+
     def as_json(self) -> dict[str, Any]:
         """The command line's document. `core_states` is in the order of `cores`."""
         return {
@@ -191,6 +197,7 @@ class Explanation:
                 for core in self.cores
             ],
             "only": self.only,
+            "queueing_helps": self.queueing_helps,
             "confirmed_by": self.confirmed_by,
             "relaxations": [relaxation.as_json() for relaxation in self.relaxations],
             "binding": [reason.as_json() for reason in self.binding],

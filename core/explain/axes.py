@@ -20,6 +20,9 @@ from core.schedule.wording import distinct
 _MEMORY = 1 << 30
 """Bytes or columns that no loop needs."""
 
+_REGISTERS = 1 << 16
+"""Registers a thread that no loop needs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Axis:
@@ -44,14 +47,14 @@ class Axis:
     highlight: Highlight = NOTHING
 
 
-def axis_of(graph: Graph, constraint: Constraint, ii: int) -> Axis | None:
+def axis_of(graph: Graph, constraint: Constraint, ii: int, addressable: bool = True) -> Axis | None:
     """The number behind a named constraint; None if it is a rule without one, or a number of the machine that nobody
-    can change."""
+    can change. `addressable`: no more registers a thread than an instruction can name."""
     match constraint.topic:
         case Topic.UNIT:
             return _unit(graph, constraint.subject, ii)
         case Topic.REGISTER_LIMIT:
-            return _registers(graph)
+            return _registers(graph, ADDRESSABLE_PER_THREAD if addressable else _REGISTERS)
         case Topic.SHARED_MEMORY:
             return _shared_memory(graph)
         case Topic.TENSOR_MEMORY:
@@ -75,16 +78,16 @@ def _unit(graph: Graph, unit: str, ii: int) -> Axis:
     def enough(schedule: Schedule) -> int:
         return check(graph, schedule).peaks.units[unit] - old
 
-    steps, change = max(0, most - old), "a capacity of {} of {}"
+    steps, change = max(0, most - old), "{1} with capacity {0}"
     never = f"no capacity of {unit} is enough"
     lit = Highlight(units=(unit,))
     return Axis("capacity", unit, old, steps, lambda k: old + k, apply, change, never, enough, highlight=lit)
 
 
-def _registers(graph: Graph) -> Axis:
+def _registers(graph: Graph, most: int) -> Axis:
     file = graph.machine.registers
     base = file.max_per_thread // file.granularity
-    steps = max(0, ADDRESSABLE_PER_THREAD // file.granularity - base)
+    steps = max(0, most // file.granularity - base)
 
     def value(k: int) -> int:
         return (base + k) * file.granularity
@@ -220,7 +223,7 @@ def latency_axes(graph: Graph, ops: Iterable[str]) -> Iterator[Axis]:
             old,
             partial(_less, old),
             partial(_with_latency, graph, name, old),
-            "a latency of {} cycles of {}",
+            "a latency of {0} cycles for {1}",
             f"no latency of {name} is enough",
             highlight=Highlight((name,)),
         )

@@ -26,7 +26,9 @@ def binding(graph: Graph, ii: int) -> tuple[Reason, ...]:
 
 def _counted(graph: Graph, ii: int) -> Iterator[Reason]:
     topics = (Topic.UNIT, Topic.ISSUE)
-    yield from Teller(why_not_ii(graph, ii), graph).reasons([c for c in named_constraints(graph) if c.topic in topics])
+    yield from Teller(why_not_ii(graph, ii), graph, {}).reasons(
+        [c for c in named_constraints(graph) if c.topic in topics]
+    )
     recurrence = bounds(graph).critical_recurrence
     if recurrence is not None:
         around, available = " -> ".join((*recurrence.ops, recurrence.ops[0])), recurrence.distance * ii

@@ -118,38 +118,41 @@ class Decisions:
         known = self.prober.at_once(graph)
         if known is not Verdict.UNKNOWN:
             return known
+        likely = False
         if held >= self._assumptions.always:
-            verdict = self._by_assumption(held, graph, clock)
+            verdict, likely = self._by_assumption(held, graph, clock)
             if verdict is not Verdict.UNKNOWN:
                 return verdict
         fewer = self._with_fewer_groups(graph)
-        verdict = self._alone(fewer, clock)
+        # CP-SAT is quicker to find a schedule, z3 to find that there is none.
+        verdict = self.prober.search(fewer, clock) if likely else self._alone(fewer, clock)
         return self._alone(graph, clock) if verdict is Verdict.INFEASIBLE and fewer != graph else verdict
 
-    def _by_assumption(self, held: frozenset[Constraint], graph: Graph, clock: Clock) -> Verdict:
+    def _by_assumption(self, held: frozenset[Constraint], graph: Graph, clock: Clock) -> tuple[Verdict, bool]:
+        """The verdict, and whether z3 has a schedule that is illegal by what it does not count: others may be legal."""
         limit_s = min(self._solver.call_limit_s, clock.left())
         if not limit_s:
-            return Verdict.UNKNOWN
+            return Verdict.UNKNOWN, False
         opinion = self._assumptions.ask(held, graph, limit_s, clock.stopped)
         if opinion.schedule is not None:
             judge = Judge(graph)
             for schedule in (opinion.schedule, *closed_up(graph, opinion.schedule)):
                 if fits(judge, graph, schedule):
                     self.prober.schedules.append(schedule)
-                    return Verdict.FEASIBLE
+                    return Verdict.FEASIBLE, False
         if opinion.verdict is not Verdict.INFEASIBLE:
-            return Verdict.UNKNOWN
+            return Verdict.UNKNOWN, opinion.verdict is Verdict.FEASIBLE
         counts, core = group_counts(self._atoms), opinion.core | self._assumptions.always
         self._exclude(core | counts)
         self._loose[core | counts] = counts - core
         if counts <= held:
-            return Verdict.INFEASIBLE
+            return Verdict.INFEASIBLE, False
         # With any number of groups: most likely too, but that is another question.
         kept = core | (counts & held)
         if self._alone(self.graph_of(kept), clock) is Verdict.INFEASIBLE:
             self._exclude(kept)
-            return Verdict.INFEASIBLE
-        return Verdict.UNKNOWN
+            return Verdict.INFEASIBLE, False
+        return Verdict.UNKNOWN, False
 
     def _alone(self, graph: Graph, clock: Clock) -> Verdict:
         """What z3 says of one graph, or else CP-SAT."""

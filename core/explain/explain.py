@@ -6,19 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.explain.answer import Core, Explanation, ProofState, Reason, Relaxation
+from core.explain.answer import Core, Explanation, ProofState, Relaxation
 from core.explain.binding import binding
+from core.explain.certified import certificate_reason, group_reason
 from core.explain.clock import Clock, Solver
-from core.explain.constraints import named_constraints
+from core.explain.constraints import Constraint, named_constraints
 from core.explain.cores import Cores, Found
 from core.explain.decisions import Decisions
+from core.explain.needs import needs
 from core.explain.prober import Prober
 from core.explain.question import Question, refused
-from core.explain.reasons import Teller, certificate_reason, group_reason
-from core.explain.relaxations import Relaxations, by_size
+from core.explain.reasons import Teller
+from core.explain.relaxations import Relaxations, by_size, other_groups
 from core.explain.sensitivity import by_room, sensitivities
 from core.schedule.bounds import certificates
-from core.schedule.report import Family
 from core.solve.events import Verdict
 
 Z3 = "z3"
@@ -27,6 +28,9 @@ BY_RULE = "check"
 
 MANY = 8
 """A core of more reasons also says which II they allow."""
+
+
+_NOTHING: Mapping[Constraint, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,10 @@ class _Answering:
         question = self._question
         if refused(question):
             core = Core((group_reason(question),), ProofState.PROVED_MINIMAL, BY_RULE)
-            self._say(verdict=Verdict.INFEASIBLE, state=core.state, cores=(core,), only=None, done=True)
+            self._say(verdict=Verdict.INFEASIBLE, state=core.state, cores=(core,))
+            for relaxation in other_groups(question, Prober(question.ii, self._solver), self._clock):
+                self._add(relaxation)
+            self._say(done=True)
             return
         certified = certificates(question.graph, question.ii)
         if certified:
@@ -122,7 +129,10 @@ class _Answering:
         first = (self._told(decisions, Found(enough, False)),) if len(enough) < len(decisions.constraints) else ()
         self._say(verdict=Verdict.INFEASIBLE, state=ProofState.PROVED, cores=self.answer.cores or first)
         finder = Cores(decisions, self._clock.part(self._options.cores_s))
-        for number, core in enumerate(finder.find(self._options.cores)):
+        for core in finder.find(self._options.cores):
+            number = len(self._found)
+            if number and not core.minimal and len(core.constraints) > MANY:
+                break  # nearly all there is, which says nothing
             self._found.append(core)
             told = self._told(decisions, core)
             self._tell(number, told)
@@ -168,18 +178,22 @@ class _Answering:
             if result is not None:
                 ii, bound = result.ii, result.proved_lower_bound
                 told = replace(told, nearest_ii=ii or bound, nearest_proved=ii is not None and bound >= ii)
-        self._tell(number, told)
+        counted = needs(
+            decisions.graph_of(refined.constraints),
+            refined.constraints,
+            decisions.prober,
+            self._clock.part(self._options.call_s),
+        )
+        self._tell(number, replace(told, reasons=self._told(decisions, refined, counted).reasons))
         if self.answer.only:
             # Of what the dependences were as a whole, other ones may do as well.
             self._say(only=Cores(decisions, self._clock.part(self._options.refine_s)).only(refined))
 
-    def _told(self, decisions: Decisions, found: Found) -> Core:
+    def _told(self, decisions: Decisions, found: Found, counted: Mapping[Constraint, int] = _NOTHING) -> Core:
         """The core in words."""
-        reasons = Teller(self._question, decisions.graph_of(found.constraints)).reasons(found.constraints)
-        required = {(r.what, r.subject): r.new for r in self.answer.relaxations}
+        teller = Teller(self._question, decisions.graph_of(found.constraints), counted)
         return Core(
-            tuple(_with_required(reason, required) for reason in reasons),
-            ProofState.PROVED_MINIMAL if found.minimal else ProofState.PROVED,
+            teller.reasons(found.constraints), ProofState.PROVED_MINIMAL if found.minimal else ProofState.PROVED
         )
 
     def _confirmed(self, decisions: Decisions, found: Found) -> str | None:
@@ -197,17 +211,6 @@ class _Answering:
     def _say(self, **known: Any) -> None:
         self.answer = replace(self.answer, seconds=self._clock.seconds(), **known)
         self._emit(self.answer)
-
-
-_NUMBERS = {"registers": "register limit", "shared memory": "shared memory", "tensor memory": "tensor memory"}
-"""Relaxations by the subject of the reason that they answer."""
-
-
-def _with_required(reason: Reason, enough: Mapping[tuple[str, str | None], int | str | None]) -> Reason:
-    """The reason with the number that would be enough, where it counts nothing itself."""
-    key = ("groups", reason.subject) if reason.family is Family.GROUPS else (_NUMBERS.get(reason.subject, ""), None)
-    required = enough.get(key)
-    return replace(reason, required=required) if reason.required is None and isinstance(required, int) else reason
 
 
 def _ignore(answer: Explanation) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.explain.answer import Reason
+from core.explain.certified import certificate_reason
 from core.explain.chains import Chain, chains
 from core.explain.constraints import FOR_VARIABLE_LATENCY, Constraint, Topic, issuing_ops, may_hold
 from core.explain.question import Question
@@ -21,52 +22,14 @@ SHOWN = 5
 """Ops that a sentence names."""
 
 
-def certificate_reason(certificate: Certificate, graph: Graph) -> Reason:
-    """A certificate of the graph as the reason that it is by itself."""
-    family, subject, ops = certificate.family, certificate.subject, certificate.ops
-    kinds: list[GroupKind] = []
-    if family is Family.VARIABLE_LATENCY:
-        kinds = [kind for kind in graph.groups if kind.variable_latency]
-    elif family in _ON_GROUPS:
-        kinds = [kind for kind in graph.groups if all(may_hold(kind, graph.ops[op]) for op in ops)]
-    return Reason(
-        family,
-        subject,
-        certificate.required,
-        certificate.available,
-        ops,
-        certificate.sentence,
-        units=(subject,) if family is Family.UNIT else (),
-        groups=_kinds(kinds),
-    )
-
-
-_ON_GROUPS = (Family.ISSUE, Family.REGISTERS, Family.GROUPS)
-"""Rules whose certificates count what groups have."""
-
-
-def group_reason(question: Question) -> Reason:
-    """Why the group that is asked for can hold no such op."""
-    assert question.group is not None
-    name, kind = question.group
-    op = question.graph.ops[question.asked[0]]
-    ops, groups = (op.id,), (name,)
-    if kind.variable_latency == op.variable_latency:
-        sentence = f"{op.id} needs {op.needs_warps} warps, a {kind.kind} group such as {name} has {kind.warps}"
-        return Reason(Family.GROUPS, name, op.needs_warps, kind.warps, ops, sentence, groups=groups)
-    if op.variable_latency:
-        sentence = f"{op.id} has variable latency and must be on a group for such ops, which {name} is not"
-    else:
-        sentence = f"{name} is for ops of variable latency only, and {op.id} has none"
-    return Reason(Family.VARIABLE_LATENCY, name, None, None, ops, sentence, groups=groups)
-
-
 @dataclass(frozen=True, slots=True)
 class Teller:
-    """Tells the constraints of one core. `graph`: the one asked about; `alone`: the same with this core only."""
+    """Tells the constraints of one core. `graph`: the one asked about; `alone`: the same with this core only; `needs`:
+    what would be enough of what a constraint counts, as far as it is known."""
 
     question: Question
     alone: Graph
+    needs: Mapping[Constraint, int]
 
     @property
     def graph(self) -> Graph:
@@ -103,17 +66,22 @@ class Teller:
         if chain.closed:
             available = chain.distance * self.question.ii
             trip = iterations(chain.distance)
-            sentence = f"the recurrence {chain.text} takes {chain.latency} cycles in {trip} and has {available}"
+            if chain.latency > available:
+                sentence = f"the recurrence {chain.text} takes {cycles(chain.latency)} in {trip} and has {available}"
+            else:
+                sentence = (
+                    f"what {chain.text} computes is carried from iteration to iteration "
+                    f"({chain.latency} of {cycles(available)})"
+                )
             subject = "recurrence"
         else:
             available = None
             back = f", {iterations(chain.distance)} later" if chain.distance else ""
-            one = len(chain.dependences) == 1
             first, last = chain.dependences[0].source, chain.dependences[-1].target
             sentence = (
-                f"{last}{back} waits for {first} for {chain.latency} cycles"
-                if one
-                else f"{chain.text} takes {chain.latency} cycles{back}"
+                f"{last}{back}{',' if back else ''} waits {cycles(chain.latency)} for {first}"
+                if len(chain.dependences) == 1
+                else f"{chain.text} takes {cycles(chain.latency)}{back}"
             )
             subject = f"{first} -> {last}"
         return Reason(Family.DEPENDENCE, subject, chain.latency, available, chain.ops, sentence, constraint.dependences)
@@ -138,18 +106,20 @@ class Teller:
         parts = largest([(op.id, op.issue_cycles) for op in ops])
         who = _kinds_text(kinds)
         sentence = (
-            f"a group issues one op at a time: {work} cycles in each iteration ({parts}) on {who}, "
+            f"a group issues one op at a time: {cycles(work)} in each iteration ({parts}) on {who}, "
             f"which {'have' if _count(kinds) != 1 else 'has'} {available}"
         )
         return Reason(Family.ISSUE, who, work, available, _names(ops), sentence, groups=_kinds(kinds))
 
     def register_limit(self, constraint: Constraint) -> Reason:
         """The limit per thread, and the largest values."""
-        file = self.graph.machine.registers
-        kept = f", {file.overhead} of them kept back" if file.overhead else ""
+        file, needed = self.graph.machine.registers, self.needs.get(constraint)
         ops = self._held(Space.REGISTERS)
-        sentence = f"a thread has at most {file.max_per_thread} registers{kept}{self._values(ops, '')}"
-        return Reason(Family.REGISTERS, "registers", None, file.max_per_thread, _names(ops), sentence)
+        kept = f", {file.overhead} kept back included" if file.overhead else ""
+        has = f"a thread has at most {file.max_per_thread} registers"
+        most = f"at least {needed} registers a thread are needed at some moment{kept}, there are {file.max_per_thread}"
+        sentence = f"{f'{has}{kept}' if needed is None else most}{self._values(ops, '')}"
+        return Reason(Family.REGISTERS, "registers", needed, file.max_per_thread, _names(ops), sentence)
 
     def register_file(self, constraint: Constraint) -> Reason:
         """What all groups share."""
@@ -161,24 +131,40 @@ class Teller:
 
     def shared_memory(self, constraint: Constraint) -> Reason:
         """The capacity, and the largest tiles."""
-        machine, ops = self.graph.machine, self._held(Space.SHARED)
-        fixed = f", {machine.fixed_shared_bytes} of them taken for good" if machine.fixed_shared_bytes else ""
-        sentence = f"shared memory has {machine.shared_memory_bytes} bytes{fixed}{self._values(ops, ' for each slot')}"
-        return Reason(Family.SHARED_MEMORY, "shared memory", None, machine.shared_memory_bytes, _names(ops), sentence)
+        machine, ops, needed = self.graph.machine, self._held(Space.SHARED), self.needs.get(constraint)
+        bytes_, fixed = machine.shared_memory_bytes, machine.fixed_shared_bytes
+        kept = f", {fixed} of them taken for good" if fixed else ""
+        has = f"shared memory has {bytes_} bytes{kept}"
+        sentence = (
+            has if needed is None else f"at least {needed} bytes of shared memory are needed, there are {bytes_}{kept}"
+        )
+        sentence += self._values(ops, " for each slot")
+        return Reason(Family.SHARED_MEMORY, "shared memory", needed, bytes_, _names(ops), sentence)
 
     def tensor_memory(self, constraint: Constraint) -> Reason:
         """The columns, and the largest values."""
         columns, ops = self.graph.machine.tensor_memory_columns, self._held(Space.TENSOR)
-        sentence = f"tensor memory has {columns} columns{self._values(ops, '')}"
-        return Reason(Family.TENSOR_MEMORY, "tensor memory", None, columns, _names(ops), sentence)
+        needed = self.needs.get(constraint)
+        has = f"tensor memory has {columns} columns"
+        sentence = (
+            has if needed is None else f"at least {needed} columns of tensor memory are needed, there are {columns}"
+        )
+        sentence += self._values(ops, "")
+        return Reason(Family.TENSOR_MEMORY, "tensor memory", needed, columns, _names(ops), sentence)
 
     def group_count(self, constraint: Constraint) -> Reason:
         """How many groups of the kind there are."""
-        kind = self.graph.group_kind(constraint.subject)
+        kind, needed = self.graph.group_kind(constraint.subject), self.needs.get(constraint)
         ops = [op for op in self.graph.ops.values() if may_hold(kind, op)]
         held = f" for {_some(ops)}" if ops else ""
-        sentence = f"there {'is' if kind.count == 1 else 'are'} {_kinds_text([kind])}{held}"
-        return Reason(Family.GROUPS, kind.kind, None, kind.count, _names(ops), sentence, groups=(kind.kind,))
+        there = f"there {'is' if kind.count == 1 else 'are'}"
+        sentence = f"{there} {_kinds_text([kind])}{held}"
+        if needed is not None:
+            enough = _kinds_text([replace(kind, count=needed)])
+            sentence = (
+                f"at least {enough} {'is' if needed == 1 else 'are'} needed{held}, {there} {kind.count or 'none'}"
+            )
+        return Reason(Family.GROUPS, kind.kind, needed, kind.count, _names(ops), sentence, groups=(kind.kind,))
 
     def variable_latency(self, constraint: Constraint) -> Reason:
         """Who has a group apart."""
@@ -187,8 +173,10 @@ class Teller:
         who = (
             f"{listed(_names(ops))} {verb(_names(ops), 'have')}" if len(ops) > 1 else f"{ops[0].id} has" if ops else ""
         )
+        others = [name for name in self.question.asked if not self.graph.ops[name].variable_latency]
+        apart = f"which {listed(others)} may not be on" if others else "and no other op is"
         sentence = (
-            f"{who} variable latency: such ops are on {kinds} groups, and no other op is"
+            f"{who} variable latency: such ops are on {kinds} groups, {apart}"
             if ops
             else f"{kinds} groups are for ops of variable latency, and no op is one"
         )
@@ -265,6 +253,11 @@ def _rests_on(certificate: Certificate, constraint: Constraint) -> bool:
             return True
         case _:
             return False
+
+
+def cycles(count: int) -> str:
+    """`1 cycle`, `3 cycles`."""
+    return f"{count} cycle{'' if count == 1 else 's'}"
 
 
 def _names(ops: Sequence[Op]) -> tuple[str, ...]:

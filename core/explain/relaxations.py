@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from core.explain.answer import Highlight, Relaxation
 from core.explain.axes import Axis, axis_of, latency_axes, queue_axis
 from core.explain.clock import Clock, Solver
-from core.explain.constraints import Constraint, Topic
+from core.explain.constraints import Constraint, Topic, may_hold
 from core.explain.cores import Found
 from core.explain.decisions import Decisions
 from core.explain.minimal import minimal_subset
+from core.explain.prober import Prober
 from core.explain.question import Question
 from core.graph.model import InOrderIssue
 from core.schedule.bounds import SEARCH_FACTOR
@@ -86,7 +87,14 @@ class Relaxations:
             case Topic.ISSUE:
                 old = self.question.graph.rules.in_order_issue.value
                 off = InOrderIssue.OFF.value
-                yield Relaxation("issue rule", None, old, off, True, f"groups that do not issue in order ({old} now)")
+                yield Relaxation(
+                    "issue rule",
+                    None,
+                    old,
+                    off,
+                    True,
+                    f"groups that need not issue in order (rule in_order_issue is {old} now)",
+                )
             case Topic.NO_HAND_OFF:
                 yield Relaxation("hand-offs", None, "forbidden", "allowed", True, "register values may cross groups")
             case Topic.MATRIX_ROLE:
@@ -150,6 +158,23 @@ class Relaxations:
         staying = all(op in self.question.staying for op in ops)
         sentence = f"{listed(ops)} on another group" if staying else f"{listed(ops)} without a pin"
         return Relaxation("pins", listed(ops), "pinned", "free", True, sentence, Highlight(tuple(ops)))
+
+
+def other_groups(question: Question, prober: Prober, clock: Clock) -> Iterator[Relaxation]:
+    """Kinds of groups that may hold the op asked about, instead of the one that is asked for, where that is possible
+    with all else as it is asked."""
+    assert question.group is not None
+    (name,), (asked, _) = question.asked, question.group
+    op, pins = question.graph.ops[name], question.graph.pins
+    for kind in question.graph.groups:
+        if not may_hold(kind, op):
+            continue
+        # A group of this kind only: one of at least its warps.
+        placed = {**question.graph.ops, name: replace(op, needs_warps=max(op.needs_warps, kind.warps))}
+        graph = replace(question.graph, ops=placed, pins={**pins, name: replace(pins[name], group=None)})
+        if prober.verdict(graph, clock) is Verdict.FEASIBLE:
+            sentence = f"{name} on a {kind.kind} group instead of {asked}"
+            yield Relaxation("group", name, asked, kind.kind, True, sentence, Highlight((name,), groups=(kind.kind,)))
 
 
 def _fewest(sets: Iterable[Sequence[Constraint]]) -> tuple[Constraint, ...]:

@@ -16,7 +16,7 @@ from core.graph.model import Graph
 from core.solve.events import Verdict
 
 QUESTIONS = {
-    "units": lambda: impossible("kernels", "fa_fwd_hopper_2x64"),
+    "units": lambda: impossible("kernels", "figure_1"),
     "registers": lambda: why_not_registers(case_graph("kernels", "gemm"), 64, 512),
     "groups": lambda: impossible("kernels", "layer_norm__1_group"),
     "apart": lambda: why_not_together(case_graph("kernels", "fa_fwd_hopper_1x64"), ("load_k", "qk0"), 1424),
@@ -62,7 +62,7 @@ def test_each_answer_says_more(name: str) -> None:
 
 def test_reasons_light_up_what_they_name() -> None:
     (core,) = stream(QUESTIONS["units"]())[-1].cores
-    assert core.reasons[0].highlight == Highlight(("qk0", "pv0", "qk1", "pv1"), units=("tensor_core",))
+    assert core.reasons[0].highlight == Highlight(("s", "o"), units=("tensor_core",))
     found = {reason.family.value: reason.highlight for reason in stream(QUESTIONS["groups"]())[-1].cores[0].reasons}
     assert found["groups"].groups == found["issue"].groups == ("compute",)
     assert found["variable_latency"].groups == ("load",)

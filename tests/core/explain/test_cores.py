@@ -65,18 +65,18 @@ def check_cores(question: Question) -> list[Found]:
 def test_random_graphs() -> None:
     topics: Counter[Topic] = Counter()
     count = 0
-    for question in random_impossible(range(110)):
+    for question in random_impossible(range(40)):
         count += 1
         for core in check_cores(question):
             topics.update({constraint.topic for constraint in core.constraints})
-    assert count >= 60
-    assert len(topics) >= 10, topics
+    assert count >= 20
+    assert len(topics) >= 8, topics
 
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_many_random_graphs() -> None:
-    for question in random_impossible(range(1000, 3000)):
+    for question in random_impossible(range(1000, 2000)):
         check_cores(question)
 
 
