@@ -216,6 +216,7 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", required=True, choices=("ttgir", "cuda", "sheet", "trace", "json", "svg", "png", "pdf")
     )
+    parser.add_argument("--unrolled", action="store_true", help="pictures: prologue to epilogue, not one interval")
     parser.add_argument("-o", "--output", required=True, metavar="PATH", help="file to write")
 
 

@@ -45,9 +45,10 @@ def explain_command(state: ProjectState, *question: str) -> str:
     return _line([*words, *question])
 
 
-def export_command(state: ProjectState, wanted: str, file: Path) -> str:
-    """Writes the shown schedule in a format."""
-    return _line(["export", *_input(state), *_schedule(state), "--format", wanted, "-o", str(file)])
+def export_command(state: ProjectState, wanted: str, file: Path, *, unrolled: bool = False) -> str:
+    """Writes the shown schedule in a format; `unrolled` is for pictures."""
+    words = ["export", *_input(state), *_schedule(state), "--format", wanted, "-o", str(file)]
+    return _line([*words, "--unrolled"] if unrolled else words)
 
 
 def sweep_command(state: ProjectState, axes: Sequence[str]) -> str:

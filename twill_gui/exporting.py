@@ -194,7 +194,9 @@ class Exporting(QObject):
 
     def _copy_command(self, dialog: ExportDialog, state: ProjectState) -> None:
         wanted = tuple(ExportFormat)[dialog.chosen]
-        QGuiApplication.clipboard().setText(export_command(state, wanted.writer.value, dialog.file))
+        unrolled = dialog.unrolled and isinstance(wanted.writer, PictureFormat)
+        command = export_command(state, wanted.writer.value, dialog.file, unrolled=unrolled)
+        QGuiApplication.clipboard().setText(command)
         dialog.say("Copied: the command that writes this file." + _only_saved(self._document))
 
     def _suggested(self, state: ProjectState) -> Path:

@@ -34,13 +34,15 @@ def run(arguments: argparse.Namespace) -> ExitCode:
 
 def _export(name: str, arguments: argparse.Namespace) -> Answer:
     path = Path(arguments.output)
+    if arguments.unrolled and arguments.format not in _PICTURES:
+        raise UsageError("--unrolled is for pictures: svg, png or pdf")
     if arguments.format == "sheet":
         return _sheet(name, arguments, path)
     if arguments.format == "cuda":
         return _cuda(name, arguments, path)
     opened, schedule = open_schedule(name, arguments)
     if arguments.format in _PICTURES:
-        content, warnings = _picture(opened, schedule, arguments.format), ()
+        content, warnings = _picture(opened, schedule, arguments.format, arguments.unrolled), ()
     else:
         content, warnings = _text(opened, schedule, TextFormat(arguments.format))
     with writing(path):
@@ -83,7 +85,7 @@ def _text(opened: OpenProject, schedule: Schedule, wanted: TextFormat) -> tuple[
     return exported_text(wanted, opened.graph, schedule, opened.tiles, opened.fusion)
 
 
-def _picture(opened: OpenProject, schedule: Schedule, suffix: str) -> bytes:
+def _picture(opened: OpenProject, schedule: Schedule, suffix: str, unrolled: bool) -> bytes:
     """The chart and what is held, painted by a process of the window's program."""
     with TemporaryDirectory(prefix="twill-picture-") as name:
         folder = Path(name)
@@ -91,6 +93,7 @@ def _picture(opened: OpenProject, schedule: Schedule, suffix: str) -> bytes:
         graph.write_text(dump_graph(opened.graph), encoding="utf-8")
         places.write_text(dump_schedule(schedule), encoding="utf-8")
         command = [sys.executable, "-m", _PAINTER, str(graph), str(places), str(output)]
+        command += ["--unrolled"] if unrolled else []
         painted = subprocess.run(command, capture_output=True, text=True)
         if not output.exists():
             reason = painted.stderr.strip().rpartition("\n")[2] or f"exit code {painted.returncode}"

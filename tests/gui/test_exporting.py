@@ -117,6 +117,8 @@ def test_pictures_are_shown_and_written(bot: QtBot, window: MainWindow, tmp_path
     assert not folded.isNull()
     bot.mouseClick(dialog.unrolled_box, LEFT, pos=QPoint(8, dialog.unrolled_box.height() // 2))
     assert dialog.picture != folded
+    bot.mouseClick(dialog.command_button, LEFT)
+    assert shlex.split(QGuiApplication.clipboard().text())[-1] == "--unrolled"
     write_to(bot, dialog, tmp_path / "out.svg")
     texts = {(element.text or "").strip() for element in ElementTree.parse(tmp_path / "out.svg").iter()}
     assert {"compute.0", "tensor_core", "prologue", "steady state"} <= texts

@@ -147,6 +147,11 @@ def test_pictures_show_every_group_and_unit(capsys: pytest.CaptureFixture[str], 
         assert code == 0 and json.loads(out)["files"] == [file.as_posix()]
     texts = [text for element in ElementTree.parse(files["svg"]).iter() if (text := (element.text or "").strip())]
     assert {"load", "compute", "tensor_core", "tma", "descriptor_load.0", "shared memory"} <= set(texts)
+    run(capsys, "export", project, "--format", "svg", "--unrolled", "-o", files["svg"])
+    texts = [text for element in ElementTree.parse(files["svg"]).iter() if (text := (element.text or "").strip())]
+    assert {"prologue", "steady state", "epilogue"} <= set(texts)
+    code, _, err = run(capsys, "export", project, "--format", "json", "--unrolled", "-o", tmp_path / "out.json")
+    assert code == 2 and "--unrolled is for pictures" in err
     assert files["png"].read_bytes().startswith(b"\x89PNG")
     assert files["pdf"].read_bytes().startswith(b"%PDF")
 
