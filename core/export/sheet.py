@@ -100,7 +100,8 @@ def _block(document: dict[str, Any]) -> str:
 
 def _role(role: Role) -> str:
     last = role.first_thread + role.warps * THREADS_PER_WARP - 1
-    title = f"## {role.name}: {role.warps} warps, threads {role.first_thread} to {last}"
+    warps = f"{role.warps} warp{'s' if role.warps > 1 else ''}"
+    title = f"## {role.name}: {warps}, threads {role.first_thread} to {last}"
     grant = f", {role.grant} registers" if role.grant else ""
     listing = "\n".join(lines(role.statements))
     storages = ""

@@ -13,9 +13,10 @@ from core.export.roles.names import Names
 from core.export.roles.pipeline import PipelineWriter
 from core.export.roles.places import LoopPlan, ScheduledLoop
 from core.export.roles.rings import RingMaker
+from core.export.roles.shared_tiles import SharedTiles
 from core.export.roles.split import split_function
 from core.export.roles.split_places import SplitPlaces
-from core.export.roles.straight import RoleWriter, SharedTiles
+from core.export.roles.straight import RoleWriter
 from core.export.roles.turns import Rotation, rotation
 from core.ir.model import Module, Operation, Value
 from core.schedule.check_registers import THREADS_PER_WARP, WARP_GROUP

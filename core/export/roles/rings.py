@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from core.export.roles.demand import TMA_LOADS, Demand
+from core.export.roles.loaded_tiles import landings
 from core.export.roles.model import Ring, RingKind, Role
 from core.export.roles.names import Names
 from core.export.roles.places import LoopPlan, Slots
-from core.export.roles.straight import SharedTiles, landings
+from core.export.roles.shared_tiles import SharedTiles
 from core.ir.model import Module, Operation, Value
 from core.ir.operations import category_of
 from core.ir.tiles import Category

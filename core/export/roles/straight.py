@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from core.diagnostics import error
 from core.export.roles.demand import TMA_LOADS, Demand
 from core.export.roles.item_writer import STORES, starts_from_zero
+from core.export.roles.loaded_tiles import landings, read_in_registers, reads_any, tiles_of
 from core.export.roles.model import (
     Argument,
     ArriveFree,
@@ -38,6 +39,7 @@ from core.export.roles.model import (
 )
 from core.export.roles.names import Names
 from core.export.roles.pipeline import PipelineWriter
+from core.export.roles.shared_tiles import SharedTiles
 from core.export.roles.storages import ACCUMULATOR
 from core.export.roles.turns import TurnPlan
 from core.export.roles.walk import walk
@@ -45,17 +47,6 @@ from core.ir.model import Block, Operation, Value
 from core.ir.operations import is_implied
 from core.ir.views import is_buffer_view
 from core.ir.vocabulary import MATRIX_OPS
-
-
-@dataclass(frozen=True, slots=True)
-class SharedTiles:
-    """All rings: those of scheduled loops by the operation that fills them, TMA loads and hand-offs outside of them,
-    and by role and allocation the tiles that each role stores for itself."""
-
-    in_loops: Mapping[Operation, Ring]
-    loads: Mapping[Operation, Ring]
-    hand_offs: Mapping[Value, Ring]
-    own: Mapping[tuple[str, Operation], Ring]
 
 
 @dataclass(slots=True)
@@ -96,10 +87,10 @@ class RoleWriter:
         """Slots that the role gives back, by the operation that is the last to read them."""
         found: dict[Operation, list[Statement]] = {}
         for load, ring in self.tiles.loads.items():
-            if load.block is not block or self.role not in ring.consumers or not _landings(load, block):
+            if load.block is not block or self.role not in ring.consumers or not landings(load):
                 continue
-            reached = _views_of(load, self.demand.function)
-            last = next(op for op in reversed(block.operations) if _reads_any(op, reached))
+            reached = tiles_of(load, self.demand.function)
+            last = next(op for op in reversed(block.operations) if reads_any(op, reached))
             found.setdefault(last, []).append(ArriveFree(ring.name, "nothing behind reads it"))
         return found
 
@@ -161,13 +152,12 @@ class RoleWriter:
             yield Issue(op, self._reads(op), (Slot(ring.name),))
         if self.role in ring.consumers:
             yield WaitFull(ring.name, "the tile has arrived")
-            block = op.block
-            landings = _landings(op, block) if block is not None else []
-            for landing in landings:
+            into = landings(op)
+            for landing in into:
                 self.bound[landing.results[0]] = Slot(ring.name)
-            if not landings or _read_in_registers(op, self.demand.function, landings):
+            if not into or read_in_registers(op, self.demand.function, into):
                 yield Take(Register(self._local(op.results[0])), Slot(ring.name))
-            if not landings:
+            if not into:
                 yield ArriveFree(ring.name, "it is in registers")
 
     def _local(self, value: Value) -> str:
@@ -321,31 +311,3 @@ class RoleWriter:
     def _unsupported(self, why: str, op: Operation | None) -> Exception:
         line = (op or self.demand.function).name_span.line
         return error("cannot-export", f"no role program: {why}", file=self.demand.module.file, line=line)
-
-
-def _landings(load: Operation, block: Block | None) -> list[Operation]:
-    """The buffers of the same block that take a TMA load's tile."""
-    operations = block.operations if block is not None else []
-    return [op for op in operations if op.name == "ttg.local_alloc" and op.operands and op.operands[0].producer is load]
-
-
-def landings(load: Operation) -> list[Operation]:
-    """The buffers that take the tile of a TMA load outside of scheduled loops."""
-    return _landings(load, load.block)
-
-
-def _read_in_registers(load: Operation, function: Operation, into: Sequence[Operation]) -> bool:
-    return any(op not in into and load.results[0] in op.operands for op in function.walk())
-
-
-def _reads_any(op: Operation, values: set[Value]) -> bool:
-    return any(value in values for nested in op.walk() for value in nested.operands)
-
-
-def _views_of(load: Operation, function: Operation) -> set[Value]:
-    """The load's buffers and all views of them."""
-    reached = {landing.results[0] for landing in landings(load)}
-    for op in function.walk():
-        if is_buffer_view(op) and op.operands and op.operands[0] in reached:
-            reached |= set(op.results)
-    return reached | {load.results[0]}
