@@ -174,9 +174,6 @@ def _check_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schedule", metavar="S", help="schedule file or name (default: the project's active one)")
 
 
-def _explain_options(parser: argparse.ArgumentParser) -> None:
-    _add_input(parser, several=False)
-    parser.add_argument("--schedule", metavar="NAME", help="about this schedule of the project (the active one)")
 def _repair_options(parser: argparse.ArgumentParser) -> None:
     _add_input(parser, several=False)
     parser.add_argument("--schedule", metavar="S", help="schedule file or name (default: the project's active one)")
@@ -197,6 +194,9 @@ def _repair_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="PATH", help="schedule file to write")
 
 
+def _explain_options(parser: argparse.ArgumentParser) -> None:
+    _add_input(parser, several=False)
+    parser.add_argument("--schedule", metavar="NAME", help="about this schedule of the project (the active one)")
     parser.add_argument("--ii", type=_positive, metavar="N", help="why not this interval? (one less than the schedule)")
     parser.add_argument(
         "--groups", type=_group, nargs="+", action="extend", default=[], metavar="KIND=N", help="why not so many?"
@@ -217,7 +217,12 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
         "--format", required=True, choices=("ttgir", "cuda", "sheet", "trace", "json", "svg", "png", "pdf")
     )
     parser.add_argument("--unrolled", action="store_true", help="pictures: prologue to epilogue, not one interval")
-    parser.add_argument("-o", "--output", required=True, metavar="PATH", help="file to write")
+    parser.add_argument(
+        "--case", metavar="FILE", help="cuda: a call of the kernel, for the test program (twill.case/1)"
+    )
+    parser.add_argument("--persistent", action="store_true", help="cuda: blocks that run one program after another")
+    parser.add_argument("--longest-first", action="store_true", help="cuda: programs of large x run first")
+    parser.add_argument("-o", "--output", required=True, metavar="PATH", help="file or (cuda) folder to write")
 
 
 def _compile_options(parser: argparse.ArgumentParser) -> None:
@@ -241,10 +246,10 @@ _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...
     ("solve", "find the least initiation interval with a proof, and a schedule for it", _solve_options),
     ("sweep", "least II at every combination of values: registers, groups, sub-tiles, costs", _sweep_options),
     ("check", "judge a schedule: every broken rule, and the peaks of every resource", _check_options),
+    ("repair", "put ops elsewhere and make the schedule legal again, changing little else", _repair_options),
     ("explain", "say why something has no schedule, and what would have to change", _explain_options),
     ("export", "write a schedule for other tools", _export_options),
     ("compile", "compile an exported kernel with nvcc: messages, registers, spills", _compile_options),
-    ("repair", "put ops elsewhere and make the schedule legal again, changing little else", _repair_options),
     ("run", "build an exported kernel's test program and run it on this machine's GPU", _run_options),
 )
 
@@ -284,9 +289,6 @@ def _group(text: str) -> tuple[str, int]:
     return kind, _count(number)
 
 
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",")]
-
 def _move(text: str) -> tuple[str, int, str | None]:
     op, equals, place = text.rpartition("=")
     start, at, group = place.partition("@")
@@ -294,6 +296,9 @@ def _move(text: str) -> tuple[str, int, str | None]:
         raise argparse.ArgumentTypeError(f"'{text}' is not OP=START@GROUP (give the input before this option)")
     return op, _count(start), group or None
 
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",")]
 
 
 if __name__ == "__main__":

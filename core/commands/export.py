@@ -13,7 +13,9 @@ from core.commands.answers import Answer, ExitCode, MissingToolError, UsageError
 from core.commands.inputs import open_schedule
 from core.commands.scheduled_loops import scheduled_kernel
 from core.diagnostics import Diagnostic
+from core.export.cuda.case import BATCH_FILE, load_batch
 from core.export.cuda.folder import export_schedules
+from core.export.cuda.options import Options, Order
 from core.export.exported import TextFormat, exported_text
 from core.export.roles.build import scheduled_program
 from core.export.sheet import sheet_document, sheet_markdown
@@ -36,6 +38,8 @@ def _export(name: str, arguments: argparse.Namespace) -> Answer:
     path = Path(arguments.output)
     if arguments.unrolled and arguments.format not in _PICTURES:
         raise UsageError("--unrolled is for pictures: svg, png or pdf")
+    if (arguments.case or arguments.persistent or arguments.longest_first) and arguments.format != "cuda":
+        raise UsageError("--case, --persistent and --longest-first are for --format cuda")
     if arguments.format == "sheet":
         return _sheet(name, arguments, path)
     if arguments.format == "cuda":
@@ -54,9 +58,15 @@ def _export(name: str, arguments: argparse.Namespace) -> Answer:
 def _cuda(name: str, arguments: argparse.Namespace, folder: Path) -> Answer:
     """A folder with the kernel, its runtime and a description; nvcc compiles it."""
     kernel = scheduled_kernel(name, arguments)
+    module = kernel.loops[0].tiles.module
+    order = Order.LONGEST_FIRST if arguments.longest_first else Order.AS_LAUNCHED
     with writing(folder):
-        exported = export_schedules(kernel.loops[0].tiles.module, kernel.loops, folder)
-    files = [(folder / name).as_posix() for name in exported.names]
+        exported = export_schedules(module, kernel.loops, folder, Options(arguments.persistent, order))
+        files = [(folder / name).as_posix() for name in exported.names]
+        if arguments.case is not None:
+            batch = folder / BATCH_FILE
+            write_atomically(batch, load_batch(Path(arguments.case), module, exported.function))
+            files.append(batch.as_posix())
     holes = [hole.as_json() for hole in exported.file.holes]
     text = f"written: {folder.as_posix()}, {len(holes)} holes, {exported.file.shared_bytes} bytes of shared memory"
     document = {"files": files, "warnings": [], "holes": holes}

@@ -22,8 +22,9 @@ _RUNTIME = ("twill.cuh", "driver.hpp", "twill")
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written: the kernel, and the names of all files in the folder."""
+    """What was written: the kernel of a function, and the names of all files in the folder."""
 
+    function: str
     file: KernelFile
     names: tuple[str, ...]
 
@@ -42,7 +43,7 @@ def export_program(program: RoleProgram, folder: Path, options: Options = DEFAUL
         contents |= {path.relative_to(source).as_posix(): path.read_bytes() for path in paths if path.is_file()}
     for name, content in contents.items():
         write_atomically(folder / name, content)
-    return Exported(file, tuple(contents))
+    return Exported(_name(program.function), file, tuple(contents))
 
 
 def export_schedules(
