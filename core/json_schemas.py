@@ -9,6 +9,7 @@ import json
 
 from pydantic import BaseModel
 
+from core.export.cuda.case import CaseDocument
 from core.files import write_atomically
 from core.graph.schema import GraphDocument
 from core.machine.schema import MachineDocument
@@ -17,6 +18,7 @@ from core.resources import data_folder
 from core.schedule.schema import ScheduleDocument
 
 DOCUMENTS: dict[str, type[BaseModel]] = {
+    "twill.case-1.schema.json": CaseDocument,
     "twill.graph-1.schema.json": GraphDocument,
     "twill.machine-1.schema.json": MachineDocument,
     "twill.project-1.schema.json": ProjectDocument,
