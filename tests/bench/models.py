@@ -4,7 +4,8 @@
 
 The tactics of z3 share the limit of a graph: each gets an equal part of what those before it left, and no more than the
 best before it took. Runs are kept beside the table (`models.jsonl`) and measured once, so that hours can be taken in
-pieces; those of graphs that have changed since are measured again, and with `--again` those of that model.
+pieces; those of graphs that have changed since are measured again, and with `--again` those of that model, of what is
+in the table.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--limit-s", type=float, default=1800.0, help="CPU seconds for one model on one graph")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="measure graphs whose name begins so")
-    parser.add_argument("--again", choices=["exact", "paper"], help="measure this model anew")
+    parser.add_argument("--again", choices=["exact", "paper"], help="measure this model anew on what is in the table")
     parser.add_argument("--out", type=Path, default=RESULTS / "models.md")
     options = parser.parse_args()
     kept = Kept(options.out.with_suffix(".jsonl"), resume=True)
@@ -124,8 +125,10 @@ def main() -> None:
     for measuring in (False, True):  # what is kept already comes into the table first
         for name, graph in graphs:
             wanted = measuring and (not options.only or name.startswith(tuple(options.only)))
+            done = kept.get(Kept.key(graph, "done")) is not None
+            wanted = wanted and (done or options.again is None)
             case = Case(name, graph, options.limit_s, kept, options.again if wanted else None)
-            if wanted or kept.get(Kept.key(graph, "done")):
+            if wanted or done:
                 rows[name] = row(case)
                 write_table(options.out, options.limit_s, [rows[name] for name, _ in graphs if name in rows])
             if wanted:
