@@ -18,7 +18,7 @@ from core.project.record import record_file
 from core.resources import data_folder
 from core.schedule.edits import move_op
 from core.schedule.model import Placement, Schedule, ScheduledGroup
-from core.solve.events import Level, LevelResult, SolveResult, Status, TrailEntry, Verdict
+from core.solve.events import Level, LevelResult, Queueing, SolveResult, Status, TrailEntry, Verdict
 from twill_gui.document import editing
 from twill_gui.document.document import Document
 from twill_gui.document.files import open_state, save_state
@@ -32,7 +32,7 @@ RESULT = SolveResult(
     6,
     (
         TrailEntry(5, Verdict.INFEASIBLE, 0.25, "recurrence"),
-        TrailEntry(6, Verdict.FEASIBLE, 0.5, "cp-sat", "z3", 4),
+        TrailEntry(6, Verdict.FEASIBLE, 0.5, "cp-sat", "z3", 4, 6, Queueing.HELPS),
     ),
     (LevelResult(Level.II, 6, 6, True), LevelResult(Level.HAND_OFFS, 1, 0, False, 64)),
     1.5,

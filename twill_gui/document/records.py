@@ -7,7 +7,7 @@ from typing import Any
 
 from core.diagnostics import InputError
 from core.project.record import SCHEMA, record_file
-from core.solve.events import Level, LevelResult, SolveResult, Status, TrailEntry, Verdict
+from core.solve.events import Level, LevelResult, Queueing, SolveResult, Status, TrailEntry, Verdict
 from core.yaml_source import parse_yaml, read_text
 
 
@@ -46,6 +46,8 @@ def _trail(entry: dict[str, Any]) -> TrailEntry:
         str(entry["by"]),
         entry["confirmed_by"],
         entry["horizon"],
+        entry.get("lowest"),
+        None if entry.get("queueing") is None else Queueing(entry["queueing"]),
     )
 
 

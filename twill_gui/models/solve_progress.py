@@ -42,6 +42,10 @@ def _how_decided(entry: TrailEntry) -> str:
         parts.append(f"confirmed by {entry.confirmed_by}")
     if entry.horizon is not None:
         parts.append(f"{entry.horizon} stages searched")
+    if entry.by_one_solver:
+        parts.append("by one solver alone")
+    if entry.queueing is not None:
+        parts.append(f"queueing {entry.queueing.value}")
     return ", ".join(parts)
 
 

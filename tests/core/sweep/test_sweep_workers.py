@@ -139,7 +139,7 @@ def test_nothing_begins_after_a_stop() -> None:
 
 def searching() -> bool:
     """Whether the solver is at work in this process."""
-    return any(thread.name == "cp-sat" for thread in threading.enumerate())
+    return any(thread.name == "solver" for thread in threading.enumerate())
 
 
 def test_cancel_ends_the_work_on_a_cluster(cluster: LocalCluster) -> None:
