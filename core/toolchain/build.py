@@ -22,8 +22,8 @@ _ALONE = """\
 {roles}"""
 _ALONE_ROLE = """
 extern "C" __global__ void __launch_bounds__({threads}, 1) alone_{function}(const __grid_constant__ Params p) {{
-  extern __shared__ __align__(1024) unsigned char memory[];
-  {function}(p, *reinterpret_cast<Smem*>(memory));
+  extern __shared__ __align__(1024) unsigned char of_{function}[];
+  {function}(p, *reinterpret_cast<Smem*>(of_{function}));
 }}
 """
 

@@ -32,13 +32,11 @@ from core.export.roles.model import (
     WaitFull,
 )
 from core.export.roles.names import Names
+from core.export.roles.places import STORES
 from core.export.roles.storages import ACCUMULATOR, Storages
 from core.export.roles.trees import Counter, Derived, Kept, Outer, RingTile, Tree, leaves
 from core.ir.model import Operation, Value
 from core.ir.types import PointerType, ScalarType
-
-STORES = frozenset({"tt.descriptor_store", "tt.experimental_descriptor_store", "tt.descriptor_reduce"})
-"""Stores that the copy engine does, from a staging tile in shared memory."""
 
 _ZEROS = re.compile(r"dense<\+?0+(\.0*)?([eE][+-]?\d+)?>", re.ASCII)
 

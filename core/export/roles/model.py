@@ -5,7 +5,8 @@ operations before, in and behind the scheduled loops. How to turn it into text:
 
 - One branch per `Role`, its `storages` declared first (`Tile<...> name;` or a scalar, by the type of `Storage.value`),
   then its `statements` in order. Every other name in `Issue.writes` is local: declare it where it is written
-  (`const auto name = ...`); such names are unique within their role.
+  (`const auto name = ...`); such names are unique within their role, and in a loop they are read before any storage
+  that they are made from is written again.
 - `Issue` runs one operation of the text: `reads` has one entry per operand, `writes` one per result. An issue of a
   matrix op is fence, instruction, commit: one open group more. Its accumulator, if it has one, is in the storage that
   it writes: `reads[2]` names the same, or is None if it starts from zero.

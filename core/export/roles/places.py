@@ -15,6 +15,9 @@ from core.ir.tiles import Category, TileLoop, TileOp
 from core.schedule.liveness import live_ranges
 from core.schedule.model import Placement, Schedule
 
+STORES = frozenset({"tt.descriptor_store", "tt.experimental_descriptor_store", "tt.descriptor_reduce"})
+"""Stores that the copy engine does, from a staging tile in shared memory."""
+
 Copies = Mapping[tuple[Operation, int | None], Operation]
 """The operation at hand for one of the text as it was scheduled: for each of its parts, or (None) for the whole."""
 
@@ -50,9 +53,10 @@ class Slots:
 class LoopPlan:
     """A scheduled loop in the module at hand; `copies`: where it has other operations than the scheduled text.
 
-    `places`: of every operation that a tile op stands for. `reads`: of the copies from shared memory into registers, by
-    the load. `slots`: by operation the ring of its result in shared memory; `hand_offs`: by operation the buffer of its
-    register value that crosses groups. Raises InputError for what the role program does not cover.
+    `places`: of every operation that a tile op stands for, but those that cost nothing here. `reads`: of the copies
+    from shared memory into registers, by the load. `slots`: by operation the ring of its result in shared memory;
+    `hand_offs`: by operation the buffer of its register value that crosses groups. Raises InputError for what the role
+    program does not cover.
     """
 
     def __init__(self, module: Module, loop: Loop, scheduled: ScheduledLoop, copies: Copies | None = None) -> None:
@@ -72,6 +76,12 @@ class LoopPlan:
             copies = {(old, None): new for old, new in walk}
         live = live_ranges(scheduled.graph, scheduled.schedule)
         crossing = {_last_part(scheduled.fusion, op): buffer for op, buffer in live.hand_offs.items()}
+        self._groups = {
+            copy: place.group
+            for tile, place in _placed(tiles, scheduled)
+            for operation in tile.operations
+            for copy in _copies(copies, operation, tile.part)
+        }
         for tile, place in _placed(tiles, scheduled):
             op = self.graph.ops[tile.id]
             operations = [copy for operation in tile.operations for copy in _copies(copies, operation, tile.part)]
@@ -81,13 +91,22 @@ class LoopPlan:
                 self.reads[first] = where
                 continue
             for operation in operations:
-                self.places[operation] = where
+                if not self._goes_to_store(operation, place.group):
+                    self.places[operation] = where
             if tile.id in live.rings:
                 ring = live.rings[tile.id]
                 self.slots[first] = Slots(ring.depth, ring.amount)
             if tile.id in crossing:
                 buffer = crossing[tile.id]
                 self.hand_offs[first] = Slots(buffer.depth, buffer.amount)
+
+    def _goes_to_store(self, operation: Operation, group: str) -> bool:
+        """Whether an operation only changes the layout of a tile that a store of the same role stages in shared memory,
+        which it can do from any layout."""
+        if operation.name != "ttg.convert_layout" or operation.results[0] in self.body.yielded:
+            return False
+        users = self.body.users.get(operation.results[0], [])
+        return bool(users) and all(user.name in STORES and self._groups.get(user) == group for user in users)
 
     @property
     def operation(self) -> Operation:

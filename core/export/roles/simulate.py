@@ -12,7 +12,6 @@ from random import Random
 from typing import TypeGuard
 
 from core.export.roles.faults import FaultFoundError, FaultKind, Issued, Run
-from core.export.roles.item_writer import STORES
 from core.export.roles.meaning import Iterations, Meaning, Token
 from core.export.roles.model import (
     Argument,
@@ -43,6 +42,7 @@ from core.export.roles.model import (
     WaitFull,
     While,
 )
+from core.export.roles.places import STORES
 from core.export.roles.shared_state import SharedState, SlotName
 from core.ir.model import Loop, Operation, Value
 from core.ir.vocabulary import MATRIX_OPS

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from core.diagnostics import error
 from core.export.roles.demand import TMA_LOADS, Demand
-from core.export.roles.item_writer import STORES, starts_from_zero
+from core.export.roles.item_writer import starts_from_zero
 from core.export.roles.loaded_tiles import landings, read_in_registers, reads_any, tiles_of
 from core.export.roles.model import (
     Argument,
@@ -39,6 +39,7 @@ from core.export.roles.model import (
 )
 from core.export.roles.names import Names
 from core.export.roles.pipeline import PipelineWriter
+from core.export.roles.places import STORES
 from core.export.roles.shared_tiles import SharedTiles
 from core.export.roles.storages import ACCUMULATOR
 from core.export.roles.turns import TurnPlan

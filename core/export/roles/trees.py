@@ -104,12 +104,12 @@ class Trees:
         role = plan.body_roles[producer]
         if role is BodyRole.INVARIANT:
             return Outer(value)
-        if role is BodyRole.TILE:
+        if role is BodyRole.TILE and (producer in plan.places or producer in plan.reads):
             place = self.register_place(value)
             elsewhere = place is not None and place.role != self.role
             if not (elsewhere and as_address and category_of(producer) is Category.ELEMENTWISE):
                 return Kept(value, distance)
-        elif role not in (BodyRole.VIEW, BodyRole.DUPLICATED):
+        elif role not in (BodyRole.VIEW, BodyRole.DUPLICATED, BodyRole.TILE):
             raise self.unsupported(f"a value of {producer.name}", producer)
         return self.derived(producer, value.index, distance, as_address=as_address)
 
