@@ -11,10 +11,11 @@ import pytest
 from explain_cases import impossible, possible, random_impossible
 from solve_brute_force import random_graph
 
+from core.commands.explain import explanation_text
 from core.explain.answer import Explanation, Relaxation
 from core.explain.explain import ExplainOptions, explain
 from core.explain.question import Question, why_not_ii
-from core.graph.model import Dependence, Graph, GroupKind, InOrderIssue, Limits, Op, Pin, RegisterFile
+from core.graph.model import Block, Dependence, Graph, GroupKind, InOrderIssue, Limits, Op, Pin, RegisterFile
 from core.schedule.variations import with_costs, with_group_counts, with_register_limit
 from core.solve.events import Verdict
 
@@ -206,3 +207,17 @@ def test_without_time_no_size_is_called_least() -> None:
     stopped = explain(impossible("kernels", "fa_fwd_hopper_2x64"), stopped=lambda: True)
     assert stopped.verdict is Verdict.INFEASIBLE
     assert all(not (relaxation.least and relaxation.new) for relaxation in stopped.relaxations)
+
+
+def test_impossible_without_queueing() -> None:
+    """Two tiles fill the unit, two cycles each, and leave their group one cycle twice, where another op needs two in a
+    row: issued one cycle before the unit is free, the second tile leaves room."""
+    tile = Op("a", "op", blocks=(Block("x", 0, 2),), issue_cycles=1, latency=2, asynchronous=True)
+    ops = {"a": tile, "b": replace(tile, id="b"), "c": Op("c", "op", issue_cycles=2, latency=2)}
+    question = why_not_ii(Graph("queue", Limits({"x": 1}, RegisterFile(65536, 255)), (GroupKind("g", 4),), ops), 4)
+    explanation = explained(question)
+    (queue,) = [relaxation for relaxation in explanation.relaxations if relaxation.what == "queue"]
+    assert (queue.old, queue.new, queue.least) == (0, 1, True)
+    assert explanation.queueing_helps
+    assert "is impossible without queueing" in explanation_text("queue", explanation)
+    assert not explained(why_not_ii(question.graph, 3)).queueing_helps
