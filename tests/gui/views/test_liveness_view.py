@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from chart_cases import BLACKWELL, HOPPER, NAMES, case
 from chart_driver import Chart
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtGui import QFont
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -18,11 +19,14 @@ from core.schedule.check import check
 from core.schedule.edits import move_op
 from core.schedule.liveness import live_ranges
 from core.schedule.model import Schedule
+from twill_gui.palette import LIGHT
 from twill_gui.views.gantt import GanttMode, GanttView
 from twill_gui.views.liveness import LivenessView
+from twill_gui.views.liveness.curve_painter import CurveLook, CurvePainter, Levels
 from twill_gui.views.liveness.curves import Curve, Held, liveness_curves
 from twill_gui.views.liveness.view import POINTED_AT
-from twill_gui.views.timeline.span import TimeSpan
+from twill_gui.views.timeline.span import TimeScale, TimeSpan
+from twill_gui.views.timeline.text import TextCutter
 
 
 def _folded(graph: Graph, schedule: Schedule) -> dict[str, Curve]:
@@ -231,3 +235,27 @@ def test_clearing_shows_nothing(window: _Window) -> None:
     window.view.clear()
     assert window.view.curves == ()
     window.view.repaint()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_steps_that_share_a_pixel_column_do_not_reach_beyond_it(name: str, bot: QtBot) -> None:
+    """At any scale and place, each value is drawn where it is held, a pixel at its ends apart."""
+    graph, schedule = case(name)
+    chosen = random.Random(name)
+    look = CurveLook(LIGHT, TextCutter(QFont()), 1.0)
+    for curve in _folded(graph, schedule).values():
+        values = [band.value for band in curve.bands]
+        for width, start in ((150, 0), (300, 0), (433, chosen.randrange(schedule.ii)), (5000, schedule.ii // 2)):
+            scale = TimeScale(0, 300, start, width / schedule.ii)
+            painter = CurvePainter(curve, Levels(curve, QRectF(0, 0, 300, 200)), scale, look)
+            for number, value in enumerate(values):
+                boxes = painter.boxes_of({value})
+                for x in range(2, 298, 3):
+                    times = [scale.time(x + 0.5 + aside) for aside in (-1.5, 0, 1.5)]
+                    if times[0] < 0 or times[-1] >= schedule.ii or values.count(value) > 1:
+                        continue
+                    steps = {curve.step_at(time) for time in times}
+                    if len(steps) == 1:
+                        held = curve.tops[number, [*steps]] > curve.bottoms[number, [*steps]]
+                        drawn = any(box.left() < x + 0.5 < box.right() for box in boxes)
+                        assert drawn == held[0], (curve.name, value, width, start, x)

@@ -51,17 +51,25 @@ class Levels:
 
 
 class CurvePainter:
-    """Paints a curve of one row. Steps that share a pixel column are one, the highest of them."""
+    """Paints a curve of one row. In a pixel column where several steps begin the highest of them is painted, beyond it
+    the last of them."""
 
     def __init__(self, curve: Curve, levels: Levels, scale: TimeScale, look: CurveLook) -> None:
         self._curve = curve
         self._levels = levels
         self._look = look
         left = scale.columns(curve.times)
-        order = np.lexsort((-curve.total, left[:-1]))
         first = np.append(0, np.flatnonzero(left[1:-1] != left[:-2]) + 1)
-        self._edges = np.append(left[first], left[-1])
-        self._steps = order[first]
+        highest = np.lexsort((-curve.total, left[:-1]))[first]
+        last = np.append(first[1:], len(left) - 1) - 1
+        columns = left[first]
+        ends = np.append(columns[1:], left[-1])
+        begins = np.stack([columns, np.minimum(columns + 1, ends)], axis=1).ravel()
+        steps = np.stack([highest, last], axis=1).ravel()
+        seen = np.append(begins[1:], left[-1]) > begins
+        seen[0] |= not seen.any()
+        self._edges = np.append(begins[seen], left[-1])
+        self._steps = steps[seen]
 
     def paint(self, painter: QPainter, selection: Collection[str]) -> None:
         """Base, bands, cap, limit, and frames around the selected values."""
