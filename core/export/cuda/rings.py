@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from core.export.cuda.elements import ElementError
+from core.export.cuda.elements import ElementError, memory_type
 from core.export.cuda.encodings import MmaShared, SharedEncoding, SwizzledShared
 from core.export.cuda.holds import View, default_encoding, view_bytes, view_type
 from core.export.cuda.names import identifier
@@ -29,7 +29,7 @@ from core.export.roles.model import (
 )
 from core.export.roles.walk import walk
 from core.ir.model import Operation
-from core.ir.types import MemDescType, TensorType, parse_type
+from core.ir.types import MemDescType, ScalarType, TensorType, parse_type
 
 _LEAST_ALIGNMENT = 128  # of a bulk copy's tile
 _OFFSETS = re.compile(r"\[([-\d, ]+)\]")
@@ -82,6 +82,10 @@ class RingText:
         """The variable that holds the slot that a role waited for last, to write it or to read it."""
         return f"{'fill' if writes else 'read'}_{self.name}"
 
+    def scalar(self, at: str) -> str:
+        """The number in a slot."""
+        return f"*reinterpret_cast<{memory_type(self.element)}*>(s.{self.name}[{at}])"
+
     def view(self, at: str, via: Sequence[Operation]) -> View:
         """The tile in a slot, seen through views. Raises ElementError for a view that has no text."""
         text = f"{view_type(self.element, self.shape, self.encoding)}{{s.{self.name}[{at}]}}"
@@ -118,6 +122,8 @@ def ring_text(kernel: KernelText, ring: Ring) -> RingText:
             return RingText(ring, element, shape, default_encoding(element, shape))
         case TensorType(shape=shape, element=element):
             return RingText(ring, element, shape, SwizzledShared(1, 1, 1, tuple(reversed(range(len(shape))))))
+        case ScalarType(name=element):
+            return RingText(ring, element, (), SwizzledShared(1, 1, 1, ()))
         case _:
             raise ElementError(f"a ring of {ring.value.type}")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.export.cuda import tile_ops
 from core.export.cuda.context import RoleText, Vectors
 from core.export.cuda.deferred import DeferredSum, register_of
-from core.export.cuda.elements import ElementError
+from core.export.cuda.elements import cpp_type
 from core.export.cuda.holds import Held, Scalar, Tile
 from core.export.cuda.issues import TMA_STORES, write_issue
 from core.export.cuda.names import Names
@@ -241,16 +241,23 @@ class RoleWriter:
         lines.add(f"{cursor}.next();")
 
     def _put(self, target: Slot, source: Register) -> None:
-        held, view = self._variables.held[source.name], self._variables.view(target, writes=True)
-        if not isinstance(held, Tile):
-            raise ElementError("a hand-off of a scalar")
-        self.text.lines.add(f"tw::smem_store(g, {view.text}, {held.text});")
+        held, lines = self._variables.held[source.name], self.text.lines
+        if isinstance(held, Scalar):
+            place = self._variables.place(target, writes=True)
+            lines.add(f"if (tw::elected(g)) {self._variables.rings[target.ring].scalar(place)} = {held.text};")
+        else:
+            lines.add(f"tw::smem_store(g, {self._variables.view(target, writes=True).text}, {held.text});")
 
     def _take(self, target: Register, source: Slot) -> None:
-        held = self._variables.held.get(target.name) or self._variables.declare(
-            target.name, _in_registers(self._variables.rings[source.ring].ring.value)
-        )
-        self.text.lines.add(f"tw::smem_load(g, {held.text}, {self._variables.view(source, writes=False).text});")
+        ring, lines, held = self._variables.rings[source.ring], self.text.lines, self._variables.held.get(target.name)
+        if not ring.shape:
+            place = self._variables.place(source, writes=False)
+            held = held or self._variables.declare(target.name, ring.ring.value)
+            kind = "" if target.name in self._variables.storages else f"const {cpp_type(ring.element)} "
+            lines.add(f"{kind}{held.text} = {ring.scalar(place)};")
+            return
+        held = held or self._variables.declare(target.name, _in_registers(ring.ring.value))
+        lines.add(f"tw::smem_load(g, {held.text}, {self._variables.view(source, writes=False).text});")
 
     # ---- control flow
 
