@@ -26,6 +26,13 @@ _TO_SHARED = (*TMA_STORES, "ttg.local_alloc", "ttg.local_store")
 def write_issue(variables: Variables, issue: Issue) -> None:
     """The lines of an operation. What has no text becomes a hole. Raises ElementError for what no hole can stand for:
     a slot that nobody would fill."""
+    lines = variables.text.lines
+    lines.origin = issue.operation.name_span.line
+    _write_issue(variables, issue)
+    lines.origin = None
+
+
+def _write_issue(variables: Variables, issue: Issue) -> None:
     op = issue.operation
     if op.name in _DESCRIPTOR_MAKERS:
         _name_descriptor(variables, issue)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from core.export.cuda.options import DEFAULTS, Options
 from core.export.cuda.rings import RingText, ring_text
 from core.export.cuda.shared_memory import SharedMemory
 from core.export.cuda.statements import RoleWriter
-from core.export.cuda.text import KernelText
+from core.export.cuda.text import KernelText, without_origins
 from core.export.cuda.wgmma import wrappers
 from core.export.roles.model import Role, RoleProgram
 from core.ir.model import Operation, Value
@@ -33,9 +33,11 @@ _REGISTER_FILE = 65536
 
 @dataclass(frozen=True, slots=True)
 class KernelFile:
-    """The text of an export. `shared_bytes`: dynamic shared memory of a block."""
+    """The text of an export. `shared_bytes`: dynamic shared memory of a block. `origins`: by lines of `source` the
+    lines of the IR whose operations they lower."""
 
     source: str
+    origins: Mapping[int, int]
     wgmma: str
     holes: tuple[Hole, ...]
     shared_bytes: int
@@ -86,7 +88,7 @@ def kernel_file(program: RoleProgram, options: Options = DEFAULTS) -> KernelFile
         "persistent": options.persistent,
         "in_a_row": options.in_a_row,
     }
-    source = _template("kernel.cu.jinja").render(values)
+    source, origins = without_origins(_template("kernel.cu.jinja").render(values))
     description = {
         "name": name,
         "threads": program.threads,
@@ -104,8 +106,9 @@ def kernel_file(program: RoleProgram, options: Options = DEFAULTS) -> KernelFile
             for ring in rings.values()
         ],
         "holes": [hole.as_json() for hole in kernel.holes],
+        "origins": origins,
     }
-    return KernelFile(source, wrappers(kernel.matrix_shapes), tuple(kernel.holes), shared, description)
+    return KernelFile(source, origins, wrappers(kernel.matrix_shapes), tuple(kernel.holes), shared, description)
 
 
 class _Written:

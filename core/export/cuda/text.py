@@ -16,17 +16,22 @@ from core.export.cuda.wgmma import WgmmaShape
 from core.ir.model import Module, Operation, Value
 from core.ir.types import Type, parse_type
 
+ORIGIN = "\0"
+"""Stands in a line before the number of the line of the IR that it comes from; no other text has it."""
+
 
 class Lines:
-    """Lines of C++, indented by two blanks for each open block."""
+    """Lines of C++, indented by two blanks for each open block. `origin`: the line of the IR that they come from."""
 
     def __init__(self, depth: int = 0) -> None:
         self.lines: list[str] = []
+        self.origin: int | None = None
         self._depth = depth
 
     def add(self, text: str) -> None:
         """One line."""
-        self.lines.append("  " * self._depth + text if text else "")
+        origin = "" if self.origin is None else f"{ORIGIN}{self.origin}"
+        self.lines.append("  " * self._depth + text + origin if text else "")
 
     @contextmanager
     def block(self, opening: str, closing: str = "}") -> Generator[None]:
@@ -137,6 +142,18 @@ class KernelText:
                 "};",
             ]
         return found
+
+
+def without_origins(text: str) -> tuple[str, dict[int, int]]:
+    """The text itself, and by its lines (from 1) the lines of the IR that they come from."""
+    origins: dict[int, int] = {}
+    lines: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        plain, mark, origin = line.partition(ORIGIN)
+        if mark:
+            origins[number] = int(origin)
+        lines.append(plain)
+    return "\n".join(lines) + "\n", origins
 
 
 def _bases(layout: Layout) -> Mapping[str, tuple[tuple[int, ...], ...]]:
