@@ -8,7 +8,7 @@ every start near to where the last schedule has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from core.graph.fold import Folding, fold
@@ -59,19 +59,31 @@ def improving(problem: Problem, lowest: int, budget: Budget, seed: int) -> Itera
         found = _as_the_text_has_it(problem, lowest, budget, seed)
     if found is not None:
         yield found
-        yield from _shortened(_with_groups(problem.graph, found), found, lowest, budget, seed)
+        groups = {op: place.group for op, place in found.ops.items()}
+        yield from _shortened(_with_groups(problem.graph, groups), found, lowest, budget, seed)
 
 
 def _repeated(folding: Folding, lowest: int, budget: Budget, seed: int) -> Schedule | None:
     """A schedule of the folded loop as one of the whole loop, if the judge accepts it."""
-    decider = Decider(make_problem(folding.graph), budget, seed)
+    problem = make_problem(folding.graph)
     ii = -(-lowest // folding.iterations)
     for interval in (ii, ii + ii // 20, ii + ii // 5):
-        folded = decider.find(interval, FOLDED_WORK)
+        folded = _folded(problem, interval, budget, seed)
         if folded is not None:
             schedule = repeat(folding, folded)
             return schedule if Judge(folding.original).check(schedule).legal else None
     return None
+
+
+def _folded(problem: Problem, ii: int, budget: Budget, seed: int) -> Schedule | None:
+    """A schedule of the folded loop, with few hand-offs if there is one."""
+    holders = GroupChoice(problem, ii, seed).propose(CHOICE_WORK, budget)
+    if holders is not None:
+        groups = {op: problem.candidates[i].name for op, i in holders.items()}
+        few = Decider(make_problem(_with_groups(problem.graph, groups)), budget, seed).find(ii, STEP_WORK)
+        if few is not None:
+            return few
+    return Decider(problem, budget, seed).find(ii, FOLDED_WORK)
 
 
 def _as_the_text_has_it(problem: Problem, lowest: int, budget: Budget, seed: int) -> Schedule | None:
@@ -100,9 +112,9 @@ def repeat(folding: Folding, folded: Schedule) -> Schedule:
     )
 
 
-def _with_groups(graph: Graph, schedule: Schedule) -> Graph:
-    """The graph with every op pinned to its group."""
-    return replace(graph, pins={op: Pin(group=place.group) for op, place in schedule.ops.items()})
+def _with_groups(graph: Graph, groups: Mapping[str, str]) -> Graph:
+    """The graph with every op pinned to its group, by name."""
+    return replace(graph, pins={op: Pin(group=group) for op, group in groups.items()})
 
 
 def _shortened(graph: Graph, schedule: Schedule, lowest: int, budget: Budget, seed: int) -> Iterator[Schedule]:
