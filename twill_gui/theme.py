@@ -108,8 +108,9 @@ def palette(colors: Colors) -> QPalette:
         (role.Dark, colors.line),
     ):
         result.setColor(key, QColor(value))
-    for key in (role.WindowText, role.Text, role.ButtonText):
+    for key in (role.Text, role.ButtonText):
         result.setColor(QPalette.ColorGroup.Disabled, key, QColor(colors.disabled))
+    result.setColor(QPalette.ColorGroup.Disabled, role.WindowText, QColor(colors.muted))  # labels are read all the same
     result.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(colors.line))
     return result
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QPalette
 from PySide6.QtWidgets import QApplication
 from states import write_project
 
@@ -15,7 +15,7 @@ from twill_gui.icons import icon
 from twill_gui.main_window import MainWindow
 from twill_gui.palette import contrast
 from twill_gui.settings import Settings
-from twill_gui.theme import DARK, LIGHT, Colors, Theme
+from twill_gui.theme import DARK, LIGHT, Colors, Theme, palette
 
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
@@ -24,6 +24,15 @@ def test_every_text_is_readable_on_every_ground(colors: Colors) -> None:
         for ground in (colors.window, colors.panel, colors.base, colors.alternate, colors.button):
             assert contrast(text, ground) >= 4.5, (text, ground)
     assert contrast(colors.on_accent, colors.accent) >= 4.5
+
+
+@pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
+def test_a_label_that_says_there_is_nothing_can_be_read(colors: Colors, qapp: QApplication) -> None:
+    """Such labels are disabled, as Qt has it."""
+    role, disabled = QPalette.ColorRole, QPalette.ColorGroup.Disabled
+    text = palette(colors).color(disabled, role.WindowText).name()
+    for ground in (role.Window, role.Base):
+        assert contrast(text, palette(colors).color(disabled, ground).name()) >= 4.5
 
 
 def test_the_theme_is_applied_at_once_and_remembered(
