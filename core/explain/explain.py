@@ -19,7 +19,8 @@ from core.explain.question import Question, refused
 from core.explain.reasons import Teller
 from core.explain.relaxations import Relaxations, by_size, other_groups
 from core.explain.sensitivity import by_room, sensitivities
-from core.schedule.bounds import certificates
+from core.graph.model import Graph
+from core.schedule.bounds import SEARCH_FACTOR, certificates
 from core.solve.events import Verdict
 
 Z3 = "z3"
@@ -155,7 +156,7 @@ class _Answering:
     def _depends(self, known: Prober) -> None:
         """Which costs the least II depends on; `known` has seen schedules at the interval asked about."""
         graph, clock = self._question.graph, Clock(self._options.total_s, self._clock.stopped)
-        result = self._solver.least_ii(graph, clock)
+        result = self._solver.least_ii(graph, clock, SEARCH_FACTOR * self._question.ii)
         if result is None or result.ii is None or result.proved_lower_bound < result.ii or result.schedule is None:
             return
         least_ii = result.ii
@@ -172,12 +173,7 @@ class _Answering:
         if refined.constraints != core.constraints:
             told = replace(told, confirmed_by=self._confirmed(decisions, refined))
         if not refined.refined or len(told.reasons) > MANY:
-            result = self._solver.least_ii(
-                decisions.graph_of(refined.constraints), self._clock.part(self._options.call_s)
-            )
-            if result is not None:
-                ii, bound = result.ii, result.proved_lower_bound
-                told = replace(told, nearest_ii=ii or bound, nearest_proved=ii is not None and bound >= ii)
+            told = self._with_nearest(told, decisions.graph_of(refined.constraints))
         counted = needs(
             decisions.graph_of(refined.constraints),
             refined.constraints,
@@ -188,6 +184,15 @@ class _Answering:
         if self.answer.only:
             # Of what the dependences were as a whole, other ones may do as well.
             self._say(only=Cores(decisions, self._clock.part(self._options.refine_s)).only(refined))
+
+    def _with_nearest(self, core: Core, alone: Graph) -> Core:
+        """The core with the least II that it allows: above the one asked about, which it excludes."""
+        asked = self._question.ii
+        result = self._solver.least_ii(alone, self._clock.part(self._options.call_s), SEARCH_FACTOR * asked)
+        if result is None:
+            return core
+        ii, bound = result.ii, max(result.proved_lower_bound, asked + 1)
+        return replace(core, nearest_ii=ii or bound, nearest_proved=ii is not None and bound >= ii)
 
     def _told(self, decisions: Decisions, found: Found, counted: Mapping[Constraint, int] = _NOTHING) -> Core:
         """The core in words."""

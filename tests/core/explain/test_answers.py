@@ -11,8 +11,8 @@ from explain_cases import case_graph, impossible
 
 from core.explain.answer import Explanation, Highlight, ProofState
 from core.explain.explain import ExplainOptions, explain
-from core.explain.question import Question, why_not_registers, why_not_together
-from core.graph.model import Graph
+from core.explain.question import Question, why_not_ii, why_not_registers, why_not_together
+from core.graph.model import Graph, GroupKind, Limits, Op, Pin, RegisterFile
 from core.solve.events import Verdict
 
 QUESTIONS = {
@@ -77,3 +77,15 @@ def test_a_stop_ends_the_stream_with_what_is_known() -> None:
     assert last.done
     assert last.cores[0].state is ProofState.PROVED
     assert all(relaxation.new is None for relaxation in last.relaxations)
+
+
+def test_many_reasons_are_summed_up_by_the_interval_that_they_allow() -> None:
+    """Ten ops of one cycle each, all pinned to one group: eleven reasons, with which ten cycles are enough."""
+    ops = {f"op{number}": Op(f"op{number}", "op", issue_cycles=1) for number in range(10)}
+    machine = Limits({}, RegisterFile(65536, 255))
+    pins = dict.fromkeys(ops, Pin(group="c.0"))
+    question = why_not_ii(Graph("pinned", machine, (GroupKind("c", 4, 10),), ops, pins=pins), 9)
+    core = stream(question)[-1].cores[0]
+    assert core.state is ProofState.PROVED_MINIMAL
+    assert len(core.reasons) == 11
+    assert (core.nearest_ii, core.nearest_proved) == (10, True)
