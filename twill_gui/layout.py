@@ -25,6 +25,7 @@ _PLACES: Mapping[str, tuple[Qt.DockWidgetArea, int]] = {  # area, and share of i
 _BESIDE: Mapping[str, str] = {
     "Graph": "Liveness",
     "IR text": "Liveness",
+    "CUDA": "Liveness",
     "Explain": "Problems",
     "Log": "Liveness",
     "Compare": "Liveness",

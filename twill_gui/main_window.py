@@ -206,7 +206,8 @@ class MainWindow(QMainWindow):
         self.inspector.asked.connect(self.explaining.ask)
         self.problems_view.why_asked.connect(self.explaining.ask_about)
         self.explaining.shown.connect(lambda: self.dock_layout.bring_forward("Explain"))
-        pointing = Pointing((gantt, self.liveness, self.reservation, self.graph_view, self.ir_text), self)
+        texts = (self.ir_text, self.tool_docks.cuda)
+        pointing = Pointing((gantt, self.liveness, self.reservation, self.graph_view, *texts), self)
         self.explain_view.highlighted.connect(pointing.choose)
         for view in (gantt, self.liveness, self.reservation):
             pointing.listen(view.hovered, view)

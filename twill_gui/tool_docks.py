@@ -1,4 +1,4 @@
-"""The docks around the schedule: Settings, Machine, Compare, and what answers them."""
+"""The docks around the schedule: Settings, Machine, Compare, Sweep, CUDA, and what answers them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from twill_gui.jobs.supervisor import Work
 from twill_gui.sweeping import Sweeping
 from twill_gui.theme import Colors
 from twill_gui.views.compare import CompareView
+from twill_gui.views.cuda_text import CudaTextView
 from twill_gui.views.machine import MachineView
 from twill_gui.views.message_bar import Message
 from twill_gui.views.settings import SettingsView
@@ -48,6 +49,8 @@ class ToolDocks(QObject):
         self.compare.other_changed.connect(window.gantt.set_ghost)
         self.compare.selection_requested.connect(document.select)
         self.compare.file_requested.connect(self._choose_other)
+        self.cuda = CudaTextView(document, colors)
+        self.cuda.selection_requested.connect(document.select)
         self.sweep = SweepView(colors)
         self.sweeping = Sweeping(document, Solver(self, work), self.sweep, window)
         for view in (self.settings, self.machine):
@@ -57,7 +60,13 @@ class ToolDocks(QObject):
     @property
     def docks(self) -> Mapping[str, QWidget]:
         """The views by the titles of their docks."""
-        return {"Settings": self.settings, "Machine": self.machine, "Compare": self.compare, "Sweep": self.sweep}
+        return {
+            "Settings": self.settings,
+            "Machine": self.machine,
+            "Compare": self.compare,
+            "Sweep": self.sweep,
+            "CUDA": self.cuda,
+        }
 
     def take(self, file: Path) -> bool:
         """Uses a file that belongs to the open project: a machine for it, or a schedule to compare with. False for
@@ -74,12 +83,13 @@ class ToolDocks(QObject):
 
     def set_colors(self, colors: Colors) -> None:
         """Colours them for the theme in use."""
-        for view in (self.settings, self.machine, self.sweep):
+        for view in (self.settings, self.machine, self.sweep, self.cuda):
             view.set_colors(colors)
 
     def shut_down(self) -> None:
         """Ends what works in the background, and waits for it."""
         self.sweeping.shut_down()
+        self.cuda.shut_down()
 
     def _on_busy_changed(self) -> None:
         for view in (self.settings, self.machine):

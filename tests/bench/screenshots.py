@@ -172,6 +172,8 @@ def docks(studio: Studio) -> None:
     studio.open()
     window = studio.window
     window.document.select(frozenset({"exp2.0"}))
+    studio.window.dock_layout.bring_forward("CUDA")
+    wait_until(window.tool_docks.cuda.code.isVisible)
     for title, size in {
         "Project": (320, 560),
         "Inspector": (340, 640),
@@ -180,6 +182,7 @@ def docks(studio: Studio) -> None:
         "Reservation": (960, 260),
         "Graph": (960, 460),
         "IR text": (960, 420),
+        "CUDA": (960, 420),
         "Settings": (360, 620),
         "Machine": (380, 560),
     }.items():

@@ -1,0 +1,117 @@
+"""The CUDA dock: the kernel that the shown schedule becomes, its lines linked with the ops of the graph."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QStackedLayout, QWidget
+
+from core.explain.answer import NOTHING, Highlight
+from core.project.opened import OpenProject
+from core.schedule.model import Schedule
+from twill_gui.document.document import Document
+from twill_gui.models.cuda_lines import CudaLines
+from twill_gui.theme import Colors
+from twill_gui.views.code import SYNTAX_DARK, SYNTAX_LIGHT, CodeView
+from twill_gui.views.cuda_text.tokens import pieces
+from twill_gui.views.cuda_text.writer import CudaWriter
+
+NO_SCHEDULE = "There is no schedule yet: solve, and its CUDA text is shown here"
+WRITING = "Writing the kernel…"
+
+
+class CudaTextView(QWidget):
+    """Follows the shown schedule while it can be seen; a click on a line asks to select its ops."""
+
+    selection_requested = Signal(object)  # frozenset[str]
+
+    def __init__(self, document: Document, colors: Colors, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._asked_for: tuple[OpenProject, Schedule] | None = None
+        self._lines = CudaLines()
+        self._lit = NOTHING
+        self._writer = CudaWriter(self)
+        self.code = CodeView("CUDA text", pieces)
+        self._nothing = QLabel(NO_SCHEDULE)
+        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._nothing.setWordWrap(True)
+        self._nothing.setMargin(12)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self._nothing)
+        self._stack.addWidget(self.code)
+        self.setFocusProxy(self.code)
+        self.code.line_requested.connect(self._request)
+        self._writer.done.connect(self._take)
+        document.changed.connect(self._follow)
+        document.selection_changed.connect(self._mark)
+        self.set_colors(colors)
+
+    def set_colors(self, colors: Colors) -> None:
+        """Colours the text for the theme in use."""
+        self.code.set_colors(SYNTAX_DARK if colors.dark else SYNTAX_LIGHT)
+        self._nothing.setStyleSheet(f"color: {colors.muted};")
+
+    def set_highlight(self, lit: Highlight) -> None:
+        """Marks the lines of what is pointed at elsewhere, beside those of the selection."""
+        if lit.ops != self._lit.ops:
+            self._lit = lit
+            self._mark()
+
+    def shut_down(self) -> None:
+        """Ends what works in the background."""
+        self._writer.shut_down()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._follow()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        if self._asked_for is not None and self._stack.currentWidget() is self._nothing:
+            self._asked_for = None  # nobody waits for it any more
+        self._writer.drop()
+
+    def _follow(self) -> None:
+        state, schedule = self._document.state, self._document.schedule
+        if state is None or schedule is None:
+            self._asked_for = None
+            self._writer.drop()
+            self._take(CudaLines(why_not=NO_SCHEDULE))
+            return
+        wanted = state.variant.opened, schedule
+        known = self._asked_for
+        if not self.isVisible() or (known and known[0] is wanted[0] and known[1] == wanted[1]):
+            return
+        self._asked_for = wanted
+        if self._stack.currentWidget() is self._nothing:
+            self._nothing.setText(WRITING)
+        self._writer.write(*wanted)
+
+    def _take(self, lines: CudaLines) -> None:
+        before, self._lines = self._lines, lines
+        self._nothing.setText(lines.why_not)
+        self._stack.setCurrentWidget(self._nothing if lines.why_not else self.code)
+        if lines.text != before.text:
+            place = self.code.verticalScrollBar().value()
+            self.code.set_text(lines.text)
+            self.code.verticalScrollBar().setValue(place)
+        self.code.set_linked({line: ", ".join(ops) for line, ops in (lines.ops or {}).items()})
+        self._mark()
+
+    def _mark(self) -> None:
+        own = self._lines.own or {}
+        selected = [line for op in own if op in self._document.selection for line in own[op]]
+        lit = frozenset(line for op in own if op in self._lit.ops for line in own[op])
+        self.code.set_marked(frozenset(selected) | lit, frozenset())
+        if selected and not any(self.code.in_view(line) for line in selected):
+            self.code.reveal(min(selected))
+
+    def _request(self, line: int, toggle: bool) -> None:
+        ops = frozenset((self._lines.ops or {}).get(line, ()))
+        if not ops:
+            return
+        selection = self._document.selection
+        if toggle:
+            ops = selection - ops if ops <= selection else selection | ops
+        self.selection_requested.emit(ops)
