@@ -16,6 +16,9 @@ from twill_gui.theme import Colors
 from twill_gui.views.explain.nouns import Nouns, together
 
 EDGES_SHOWN = 12
+_ONLY_WITHOUT_QUEUEING = (
+    "It is impossible only while asynchronous ops start at once: with a queue before their unit it is possible."
+)
 BULLET = "\N{BULLET}"
 
 
@@ -113,6 +116,8 @@ class _Writer:
         elif answer.cores and answer.only is None and answer.done:
             yield self._muted("Whether there are other reasons is not known.")
         yield self._section("What leaves least room", (self._reason(reason) for reason in answer.binding))
+        if answer.queueing_helps:
+            yield self._muted(_ONLY_WITHOUT_QUEUEING)
         helps = [r for r in answer.relaxations if r.new is not None]
         yield self._section("What would help, each by itself", map(self._relaxation, helps))
         others = [self._linked(r.sentence) for r in answer.relaxations if r.new is None]
