@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -133,7 +134,8 @@ def main() -> None:
     print(summary)
     if not arguments.names:
         text = (
-            f"{environment()} Seconds are CPU / wall-clock from the question on, solvers loaded; at most "
+            f"{environment()} Load of the machine at the end: {os.getloadavg()[0]:.0f}.\n\n"
+            f"Seconds are CPU / wall-clock from the question on, solvers loaded; at most "
             f"{arguments.limit_s:g} s a question. Core: the first one shown, perhaps with reasons to spare; minimal: "
             "none of its reasons can be left out; confirmed: CP-SAT or arithmetic, and z3, each asked about these "
             "reasons alone."
