@@ -60,6 +60,7 @@ class Search:
                 self._improve(self.options.ii)
             if self._open and self.schedule is None:
                 self._take(self.decider.decide(self.options.ii))
+                self._exclude_below(self.options.ii)
         elif self.decider.problem.pinned_starts:
             self._step()
         else:
@@ -72,6 +73,15 @@ class Search:
             self._narrow()
             if self.upper is None and not large:
                 self._improve(self.lower)
+
+    def _exclude_below(self, ii: int) -> None:
+        """Where feasibility is not monotone, an interval that is excluded says nothing of those below it: tries to
+        exclude them with it."""
+        if self.trail[-1].verdict is Verdict.INFEASIBLE and self.lower <= ii and not self.decider.problem.pinned_starts:
+            entry = self.decider.exclude(self.lower, ii, WORK_SHARE * self.decider.budget.work)
+            if entry.verdict is Verdict.INFEASIBLE:
+                self.lower = ii + 1
+                self._record(entry)
 
     def _improve(self, lowest: int) -> None:
         """Schedules at smaller and smaller intervals that prove nothing of those below."""

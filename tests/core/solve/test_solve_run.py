@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from solve_cases import answer, expected, graph, level
 
-from core.graph.model import Graph, Pin, Pool
+from core.graph.model import Block, Graph, Op, Pin, Pool
 from core.schedule.check import check
 from core.solve.events import (
     Done,
@@ -76,6 +76,21 @@ def test_one_interval() -> None:
     assert below.trail[-1].horizon is not None
     arithmetic = answer(SMALL, ii=100)
     assert (arithmetic.status, arithmetic.trail[-1].by) == (Status.INFEASIBLE, "unit")
+
+
+def test_one_interval_excluded_with_all_below_it() -> None:
+    """A block that begins after its op's start: feasibility need not be monotone, so the bound is asked for."""
+    load = SMALL.ops["load_v"]
+    later = replace(load, blocks=tuple(replace(block, offset=1) for block in load.blocks))
+    asked = replace(SMALL, ops={**SMALL.ops, "load_v": later})
+    least = expected("kernels")["fa_fwd_hopper_1x128"]["least_ii"]
+    result = answer(asked, ii=least - 100)
+    assert (result.status, result.proved_lower_bound) == (Status.INFEASIBLE, least - 99)
+    op = Op("a", "op", blocks=(Block("x", 0, 1), Block("x", 3, 1)), issue_cycles=1, latency=1)
+    meeting = replace(SMALL, machine=replace(SMALL.machine, units={"x": 1}), ops={"a": op}, dependences=())
+    result = answer(meeting, ii=3)
+    assert (result.status, result.proved_lower_bound) == (Status.INFEASIBLE, 2)
+    assert answer(meeting).ii == 2
 
 
 def test_limited_interval() -> None:
