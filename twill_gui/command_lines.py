@@ -34,7 +34,8 @@ def repair_command(state: ProjectState, saved: Schedule) -> str:
     shown = state.variant.schedule
     moved = compare(saved, shown).moved if shown else {}
     places = [f"{op}={place.start}@{place.group}" for op, (_, place) in moved.items() if place is not None]
-    return _line(["repair", *_input(state), *_schedule(state), *(["--move", *places] if places else [])])
+    moves = ["--move", *places] if places else []
+    return _line(["repair", *_input(state), *_schedule(state), "--rotate", *moves])
 
 
 def explain_command(state: ProjectState, *question: str) -> str:

@@ -177,7 +177,7 @@ def test_the_repair_of_the_shown_moves_as_a_command_line(
     editing.nudge_ops(window.document, ["reduce.0"], 4)
     window.actions_by_name["copy_repair"].trigger()
     words = shlex.split(QGuiApplication.clipboard().text())
-    assert words[1] == "repair" and words[-2:] == ["--move", "reduce.0=2221@compute.0"]
+    assert words[1] == "repair" and words[-3:] == ["--rotate", "--move", "reduce.0=2221@compute.0"]
     assert main([*words[1:], "-o", str(tmp_path / "repaired.yaml"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["status"] in ("optimal", "feasible")
     graph = window.document.graph
