@@ -166,12 +166,12 @@ def bases() -> Iterator[tuple[str, Graph, list[Variant]]]:
 
 
 def common(name: str, graph: Graph) -> list[Variant]:
-    """Fewer groups, and the three others."""
+    """One group fewer, and the three others."""
     kind = max((kind for kind in graph.groups if not kind.variable_latency), key=lambda kind: kind.warps * kind.count)
     return [
-        *(
-            Variant(f"{count} of {kind.count} {kind.kind} groups", with_group_counts(graph, {kind.kind: count}))
-            for count in range(kind.count - 1, 0, -1)
+        Variant(
+            f"{kind.count - 1} of {kind.count} {kind.kind} groups",
+            with_group_counts(graph, {kind.kind: kind.count - 1}),
         ),
         Variant("no sub-tiling", one_tile(graph), share=2),
         Variant("no hand-off", replace(graph, rules=replace(graph.rules, allow_hand_off=False))),
