@@ -1,13 +1,14 @@
 """What is asked again of the intervals that a solver alone excluded: z3's opinion, and whether a queue would help.
 
 Neither changes the answer, so both come after it, in what is left of the limit. From the greatest interval down: there
-the least II is decided, and where feasibility is monotone an interval confirmed confirms all below it. Queues are tried
-at the greatest interval, where they help if they do anywhere, and at the least, to tell whether they help all the way.
+the least II is decided, and where feasibility is monotone an interval confirmed confirms all below it. Where it is not,
+a range is asked of a relaxation for which it is, or interval by interval if they are few. Queues are tried at the
+greatest interval, which decides the answer, and at the least, to tell whether they help all the way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 from core.graph.model import Graph, Op
@@ -22,7 +23,13 @@ Z3 = "z3"
 SHARE = 0.5
 """Part of the time left that one question may take, so that the others get a turn."""
 
-QUEUE_S = 30.0
+MOST_S = 60.0
+"""Seconds for all of it at most: the answer is there and waits for this."""
+
+MOST_INTERVALS = 16
+"""Intervals of one range that are asked one by one."""
+
+QUEUE_S = 15.0
 """Seconds that one interval is tried with queues at most: a hint is not worth more waiting."""
 
 _QUEUEING = {
@@ -44,14 +51,13 @@ def with_second_opinions(
 
     Raises RuntimeError if z3 has a legal schedule where the solver saw none, an internal error.
     """
-    budget = Budget(options.limit_s - result.seconds, stopped)
+    budget = Budget(min(options.limit_s - result.seconds, MOST_S), stopped)
     asked = sorted((entry for entry in result.trail if entry.by_one_solver), key=lambda entry: -entry.ii)
     opinions: dict[TrailEntry, TrailEntry] = {}
-    confirmed = False
+    confirmed = below = False
     for entry in asked:
-        confirmed = confirmed and monotone(graph)
-        if not confirmed:
-            confirmed = _confirmed(graph, _intervals(entry), budget)
+        if not below:
+            confirmed, below = _confirmed(graph, entry, budget)
             words = "excluded by z3 too" if confirmed else "z3 has no answer"
             emit(Progress(f"II {entry.ii}: {words}", result.seconds + budget.seconds()))
         queueing = None
@@ -72,21 +78,44 @@ def with_queues(graph: Graph, cycles: int) -> Graph:
     return replace(graph, ops={name: queued(op) for name, op in graph.ops.items()})
 
 
-def _intervals(entry: TrailEntry) -> range:
-    """All that the entry excludes, the greatest first."""
-    return range(entry.ii, (entry.ii if entry.lowest is None else entry.lowest) - 1, -1)
+def without_late_blocks(graph: Graph) -> Graph | None:
+    """A relaxation for which feasibility is monotone: the graph without blocks that begin after their op's start. None
+    if pins of starts or queues stand in the way."""
+    ops = {
+        name: replace(op, blocks=tuple(block for block in op.blocks if not block.offset))
+        for name, op in graph.ops.items()
+    }
+    relaxed = replace(graph, ops=ops)
+    return relaxed if monotone(relaxed) else None
 
 
-def _confirmed(graph: Graph, intervals: Iterable[int], budget: Budget) -> bool:
-    for ii in intervals:
-        if budget.spent:
-            return False
-        opinion = confirm(graph, ii, limit_s=SHARE * budget.seconds_left(), stopped=lambda: budget.spent)
-        if opinion.verdict is Verdict.FEASIBLE:
-            raise RuntimeError(f"CP-SAT excludes an interval of {ii} cycles, for which z3 has a legal schedule")
-        if opinion.verdict is Verdict.UNKNOWN:
-            return False
-    return True
+def _confirmed(graph: Graph, entry: TrailEntry, budget: Budget) -> tuple[bool, bool]:
+    """Whether z3 excludes all that the entry does, and whether it excludes everything below as well."""
+    if monotone(graph):
+        excluded = _excluded(graph, entry.ii, budget)
+        return excluded, excluded
+    intervals = range(entry.ii, (entry.ii if entry.lowest is None else entry.lowest) - 1, -1)
+    if len(intervals) > 1:
+        relaxed = without_late_blocks(graph)
+        if relaxed is not None and _verdict(relaxed, entry.ii, budget) is Verdict.INFEASIBLE:
+            return True, True
+    if len(intervals) > MOST_INTERVALS:
+        return False, False
+    return all(_excluded(graph, ii, budget) for ii in intervals), False
+
+
+def _excluded(graph: Graph, ii: int, budget: Budget) -> bool:
+    verdict = _verdict(graph, ii, budget)
+    if verdict is Verdict.FEASIBLE:
+        raise RuntimeError(f"CP-SAT excludes an interval of {ii} cycles, for which z3 has a legal schedule")
+    return verdict is Verdict.INFEASIBLE
+
+
+def _verdict(graph: Graph, ii: int, budget: Budget) -> Verdict:
+    """z3's verdict within its share of the budget."""
+    if budget.spent:
+        return Verdict.UNKNOWN
+    return confirm(graph, ii, limit_s=SHARE * budget.seconds_left(), stopped=lambda: budget.spent).verdict
 
 
 def _queueing(graph: Graph, entry: TrailEntry, seed: int, budget: Budget) -> Queueing:

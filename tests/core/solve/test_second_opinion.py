@@ -11,6 +11,7 @@ from solve_cases import expected, graph
 
 from core.graph.model import Block, Graph, GroupKind, Op, Rules
 from core.project.record import trail_document
+from core.solve.confirm import confirm
 from core.solve.events import (
     Done,
     Event,
@@ -24,7 +25,7 @@ from core.solve.events import (
     TrailEntry,
     Verdict,
 )
-from core.solve.second_opinion import with_queues, with_second_opinions
+from core.solve.second_opinion import with_queues, with_second_opinions, without_late_blocks
 from core.solve.solve import answer
 
 ONLY_II = SolveOptions(objective=(Level.II,), limit_s=60)
@@ -94,6 +95,31 @@ def test_where_feasibility_is_not_monotone_an_interval_says_nothing_of_those_bel
     assert [e.confirmed_by for e in opinions(two_blocks(), excluded(1, 3))] == ["z3", "z3"]
     with pytest.raises(RuntimeError, match="an interval of 2 cycles"):
         opinions(two_blocks(), excluded(2, 3))
+
+
+def test_a_long_range_is_confirmed_by_a_relaxation() -> None:
+    """With a block that begins late feasibility is not monotone, but without it, it is: one question for all."""
+    load = SMALL.ops["load_v"]
+    late = replace(load, blocks=(*load.blocks, Block("alu", 9, 1)))
+    asked = replace(SMALL, ops={**SMALL.ops, "load_v": late})
+    relaxed = without_late_blocks(asked)
+    assert relaxed == SMALL and without_late_blocks(with_queues(asked, 5)) is None
+    assert [e.confirmed_by for e in opinions(asked, excluded(2500, 2600, lowest=2100))] == ["z3", "z3"]
+    (entry,) = opinions(asked, excluded(LEAST + 500, lowest=LEAST))
+    assert (entry.confirmed_by, trail_document(entry)["proof"]) == (None, "one solver")
+
+
+def test_what_the_graph_can_do_its_relaxation_can() -> None:
+    compared = 0
+    for seed in range(80):
+        asked = random_graph(random.Random(seed), 2)
+        relaxed = without_late_blocks(asked)
+        if relaxed is not None and relaxed != asked:
+            for ii in (1, 2, 3):
+                if feasible(asked, ii, stages=2):
+                    compared += 1
+                    assert all(confirm(relaxed, more, limit_s=60).verdict is Verdict.FEASIBLE for more in (ii, ii + 1))
+    assert compared > 10
 
 
 def two_matrix_ops() -> Graph:
