@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication
 
 from core.diagnostics import InputError, Severity
 from core.explain.answer import Explanation, Relaxation
-from core.explain.explain import ExplainOptions
+from core.explain.options import ExplainOptions
 from twill_gui.command_lines import explain_command
 from twill_gui.document.document import Document
 from twill_gui.document.relaxing import applicable, apply

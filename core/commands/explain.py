@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from core.commands.answers import Answer, ExitCode, UsageError, answer_each
 from core.commands.inputs import chosen_project
-from core.explain.answer import Core, Explanation, ProofState
-from core.explain.explain import BY_RULE, Z3, ExplainOptions, explain
+from core.explain.answer import BY_RULE, Z3, Core, Explanation, ProofState
+from core.explain.explain import explain
+from core.explain.options import ExplainOptions
 from core.explain.question import (
     Question,
     why_not_groups,

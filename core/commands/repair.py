@@ -13,7 +13,8 @@ from core.commands.explain import explanation_text
 from core.commands.inputs import open_schedule
 from core.commands.solution import solution_document
 from core.explain.answer import Explanation
-from core.explain.explain import ExplainOptions, explain
+from core.explain.explain import explain
+from core.explain.options import ExplainOptions
 from core.explain.repair_question import why_not_repaired
 from core.graph.model import Graph
 from core.graph.read import suggest

@@ -2,7 +2,8 @@
 
 How it is called, by a command or in a job's process (no Qt, everything can be pickled)::
 
-    from core.explain.explain import ExplainOptions, explain
+    from core.explain.explain import explain
+    from core.explain.options import ExplainOptions
     from core.explain.question import why_not_ii
 
     answer = explain(why_not_ii(graph, 2047), ExplainOptions(total_s=30.0), emit, stopped)

@@ -10,6 +10,10 @@ from core.graph.model import Dependence
 from core.schedule.report import Family, Violation
 from core.solve.events import Verdict
 
+Z3 = "z3"
+BY_RULE = "check"
+"""Who confirms a core: the second solver, or the judge, whose rule it is word for word."""
+
 
 class ProofState(Enum):
     """PROVED_MINIMAL: none of a core's reasons can be left out. PROVED: perhaps some can. UNKNOWN: no answer within

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from core.explain.answer import Core, Explanation, ProofState, Relaxation
+from core.explain.answer import BY_RULE, Z3, Core, Explanation, ProofState, Relaxation
 from core.explain.binding import binding
 from core.explain.certified import certificate_reason, group_reason
 from core.explain.clock import Clock, Solver
@@ -14,6 +14,7 @@ from core.explain.constraints import Constraint, named_constraints
 from core.explain.cores import Cores, Found
 from core.explain.decisions import Decisions
 from core.explain.needs import needs
+from core.explain.options import ExplainOptions
 from core.explain.prober import Prober
 from core.explain.question import Question, refused
 from core.explain.reasons import Teller
@@ -23,46 +24,11 @@ from core.graph.model import Graph
 from core.schedule.bounds import SEARCH_FACTOR, certificates
 from core.solve.events import Verdict
 
-Z3 = "z3"
-BY_RULE = "check"
-"""Who confirms a core: the second solver, or the judge, whose rule it is word for word."""
-
 MANY = 8
 """A core of more reasons also says which II they allow."""
 
 
 _NOTHING: Mapping[Constraint, int] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainOptions:
-    """Seconds for all, and how many cores are looked for. No part takes more than its share of the seconds.
-    `sensitivity`: what the least II depends on is asked too, for as many seconds again."""
-
-    total_s: float = 30.0
-    cores: int = 3
-    sensitivity: bool = False
-    seed: int = 1
-
-    @property
-    def cores_s(self) -> float:
-        """For finding cores."""
-        return self.total_s / 3
-
-    @property
-    def refine_s(self) -> float:
-        """For finding the dependences that matter to one core."""
-        return self.total_s / 6
-
-    @property
-    def change_s(self) -> float:
-        """For the size of one change."""
-        return self.total_s / 6
-
-    @property
-    def call_s(self) -> float:
-        """For one question to a solver."""
-        return self.total_s / 10
 
 
 def explain(

@@ -17,7 +17,8 @@ import yaml
 from report import KERNELS, RESULTS, environment, table, write
 
 from core.explain.answer import Explanation, ProofState
-from core.explain.explain import ExplainOptions, explain
+from core.explain.explain import explain
+from core.explain.options import ExplainOptions
 from core.explain.question import Question, why_not_ii
 from core.files import is_file
 from core.graph.read import load_graph

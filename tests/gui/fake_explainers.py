@@ -8,7 +8,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 
 from core.explain.answer import Core, Explanation, Highlight, ProofState, Reason, Relaxation
-from core.explain.explain import ExplainOptions
+from core.explain.options import ExplainOptions
 from core.explain.question import Question
 from core.schedule.report import Family
 from core.solve.events import Failed, Verdict

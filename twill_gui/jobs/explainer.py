@@ -11,7 +11,7 @@ from core.solve.events import Failed
 from twill_gui.jobs.supervisor import Finished
 
 if TYPE_CHECKING:
-    from core.explain.explain import ExplainOptions
+    from core.explain.options import ExplainOptions
     from core.explain.question import Question
 
 _NICE = 5

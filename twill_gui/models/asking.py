@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.explain.answer import Core, Explanation, ProofState
+from core.explain.answer import BY_RULE, Core, Explanation, ProofState
 from core.explain.certified import certificate_reason, group_reason
-from core.explain.explain import BY_RULE
 from core.explain.question import Question, refused, why_not_groups, why_not_ii, why_not_registers, why_not_there
 from core.graph.model import Graph
 from core.schedule.bounds import Bounds

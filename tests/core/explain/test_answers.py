@@ -10,7 +10,8 @@ import pytest
 from explain_cases import case_graph, impossible
 
 from core.explain.answer import Explanation, Highlight, ProofState
-from core.explain.explain import ExplainOptions, explain
+from core.explain.explain import explain
+from core.explain.options import ExplainOptions
 from core.explain.question import Question, why_not_ii, why_not_registers, why_not_together
 from core.graph.model import Graph, GroupKind, Limits, Op, Pin, RegisterFile
 from core.solve.events import Verdict

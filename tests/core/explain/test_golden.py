@@ -18,7 +18,8 @@ sys.path.append(str(Path(__file__).parents[1] / "solve"))
 from explain_cases import CASES, case_graph, impossible
 
 from core.commands.explain import explanation_text
-from core.explain.explain import ExplainOptions, explain
+from core.explain.explain import explain
+from core.explain.options import ExplainOptions
 from core.explain.question import Question, why_not_groups, why_not_registers, why_not_there, why_not_together
 from core.schedule.read import load_schedule
 

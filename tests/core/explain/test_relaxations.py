@@ -13,7 +13,8 @@ from solve_brute_force import random_graph
 
 from core.commands.explain import explanation_text
 from core.explain.answer import Explanation, Relaxation
-from core.explain.explain import ExplainOptions, explain
+from core.explain.explain import explain
+from core.explain.options import ExplainOptions
 from core.explain.question import Question, why_not_ii
 from core.graph.model import Block, Dependence, Graph, GroupKind, InOrderIssue, Limits, Op, Pin, RegisterFile
 from core.schedule.variations import with_costs, with_group_counts, with_register_limit

@@ -11,7 +11,8 @@ from explain_cases import case_graph, expected, possible
 from solve_brute_force import random_graph
 
 from core.explain.answer import Explanation, Sensitivity
-from core.explain.explain import ExplainOptions, explain
+from core.explain.explain import explain
+from core.explain.options import ExplainOptions
 from core.explain.question import why_not_ii
 from core.graph.model import Graph, Op
 from core.schedule.variations import with_costs

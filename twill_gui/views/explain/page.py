@@ -7,8 +7,17 @@ from dataclasses import dataclass
 from enum import Enum
 from html import escape
 
-from core.explain.answer import NOTHING, Core, Explanation, Highlight, ProofState, Reason, Relaxation, Sensitivity
-from core.explain.explain import BY_RULE
+from core.explain.answer import (
+    BY_RULE,
+    NOTHING,
+    Core,
+    Explanation,
+    Highlight,
+    ProofState,
+    Reason,
+    Relaxation,
+    Sensitivity,
+)
 from core.graph.model import Dependence
 from core.schedule.report import Family, Violation
 from twill_gui.models.arithmetic import FirstLayer, Share
