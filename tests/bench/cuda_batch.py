@@ -1,7 +1,7 @@
 """Exports of the corpus as one batch for a machine with a Hopper GPU: one upload, one run.
 
   python -m tests.bench.cuda_batch FOLDER [--only WORD ...] [--schedules NAME=FOLDER ...]
-  (there) python3 FOLDER/run.py [--sanitize WORD ...] > results.jsonl
+  (there) python3 FOLDER/run.py [--mock] [--sanitize PROGRAM ...] > results.jsonl
   python -m tests.bench.cuda_batch --read results.jsonl [-o TABLE.md]
 
 Each file is exported in program order, and once more for each folder of schedules: NAME.yaml of the main loop, beside
@@ -64,7 +64,7 @@ def exports(path: Path, folder: Path, schedules: dict[str, Path]) -> Iterator[tu
             continue
         for persistent in (False, True):
             way = f"{name}, persistent" if persistent else name
-            place = folder / f"{path.stem}--{way.replace(', ', '-')}"
+            place = folder / f"{path.stem}--{way.replace(', ', '-').replace(' ', '_')}"
             yield way, place, attempt(partial(scheduled, path, schedule, place, Options(persistent=persistent)))
 
 
