@@ -42,6 +42,7 @@ def test_the_projects_that_are_promised_are_there() -> None:
         "attention_forward_hopper",
         "attention_forward_blackwell",
         "attention_backward_hopper",
+        "attention_causal_hopper",
         "attention_backward_blackwell",
         "linear_attention_hopper",
         "layer_norm_hopper",
