@@ -23,13 +23,13 @@ Z3 = "z3"
 SHARE = 0.5
 """Part of the time left that one question may take, so that the others get a turn."""
 
-MOST_S = 60.0
+MOST_S = 30.0
 """Seconds for all of it at most: the answer is there and waits for this."""
 
 MOST_INTERVALS = 16
 """Intervals of one range that are asked one by one."""
 
-QUEUE_S = 15.0
+QUEUE_S = 10.0
 """Seconds that one interval is tried with queues at most: a hint is not worth more waiting."""
 
 _QUEUEING = {
