@@ -2,7 +2,8 @@
 
 A value a = a * f + sum(x), or a = a + sum(x), that starts from zero and is read by nothing else in the loop, is the sum
 of what each thread makes of its own elements: f is the same in all threads that hold a row. So the loop needs no
-exchange between threads for it; one behind the loop puts the parts together.
+exchange between threads for it; one behind the loop puts the parts together. A loop that only goes on with the sum of
+another one starts from its parts.
 """
 
 from __future__ import annotations
@@ -20,28 +21,39 @@ Users = Mapping[Value, Sequence[Operation]]
 
 @dataclass(frozen=True, slots=True)
 class DeferredSum:
-    """`reduction` of `loop`, whose sum is carried in its result of that index."""
+    """`reduction` of `loop`, whose sum is carried in its result of that index; `before`: the sum it goes on with."""
 
     loop: Loop
     index: int
     reduction: Operation
+    before: DeferredSum | None = None
 
     @property
     def result(self) -> Value:
         """The loop's result."""
         return self.loop.operation.results[self.index]
 
+    def row(self) -> list[DeferredSum]:
+        """This sum and those that it goes on with."""
+        return [self, *(self.before.row() if self.before is not None else [])]
+
 
 def deferred_sums(program: RoleProgram, users: Users) -> Iterator[DeferredSum]:
-    """The sums of all loops that may stay in parts; none that is handed to another role."""
+    """The sums of all loops that may stay in parts, the last of each row of loops; none that is handed to another
+    role."""
     handed = {ring.value for ring in program.rings.values()}
+    found: dict[Value, DeferredSum] = {}
     for loop in program.module.loops:
         for index, (argument, initial, yielded) in enumerate(
             zip(loop.arguments, loop.initial, loop.yielded, strict=True)
         ):
-            chain = _chain(argument, yielded, users) if _is_zero(initial) else None
+            before = found.get(initial) if users.get(initial) == [loop.operation] else None
+            chain = _chain(argument, yielded, users) if before is not None or _is_zero(initial) else None
             if chain is not None and handed.isdisjoint(value for op in chain for value in op.results):
-                yield DeferredSum(loop, index, chain[-1])
+                total = DeferredSum(loop, index, chain[-1], before)
+                found[total.result] = total
+    gone_on = {id(total.before) for total in found.values()}
+    yield from (total for total in found.values() if id(total) not in gone_on)
 
 
 def register_of(result: Value, behind: Sequence[Statement]) -> str | None:

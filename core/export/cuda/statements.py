@@ -62,14 +62,14 @@ class RoleWriter:
     ) -> None:
         self.role, self._program, self._options, self._reuse_rings = role, program, options, reuse_rings
         self._sums = list(_sums_of(role.statements, sums))
-        deferred = frozenset(total.reduction for total, _ in self._sums)
+        deferred = frozenset(each.reduction for total, _ in self._sums for each in total.row())
         self.text = RoleText(kernel, role.name, role.warps, Lines(1), Names(), vectors, deferred)
         self._variables = Variables(self.text, rings, slots_used(role.statements))
 
     @property
     def sums(self) -> list[DeferredSum]:
         """The sums that stay in parts on this role."""
-        return [total for total, _ in self._sums]
+        return [each for total, _ in self._sums for each in total.row()]
 
     def write(self) -> list[str]:
         """The lines of the role's body: what lasts for all programs, then one program, or one after another."""
