@@ -49,7 +49,8 @@ def deferred_sums(program: RoleProgram, users: Users) -> Iterator[DeferredSum]:
         ):
             before = found.get(initial) if users.get(initial) == [loop.operation] else None
             chain = _chain(argument, yielded, users) if before is not None or _is_zero(initial) else None
-            if chain is not None and handed.isdisjoint(value for op in chain for value in op.results):
+            result = loop.operation.results[index]
+            if chain is not None and handed.isdisjoint([result, *(value for op in chain for value in op.results)]):
                 total = DeferredSum(loop, index, chain[-1], before)
                 found[total.result] = total
     gone_on = {id(total.before) for total in found.values()}

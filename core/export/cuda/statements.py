@@ -62,6 +62,7 @@ class RoleWriter:
     ) -> None:
         self.role, self._program, self._options, self._reuse_rings = role, program, options, reuse_rings
         self._sums = list(_sums_of(role.statements, sums))
+        self._inside: list[Loop] = []
         deferred = frozenset(each.reduction for total, _ in self._sums for each in total.row())
         self.text = RoleText(kernel, role.name, role.warps, Lines(1), Names(), vectors, deferred)
         self._variables = Variables(self.text, rings, slots_used(role.statements))
@@ -127,7 +128,7 @@ class RoleWriter:
     def _statements(self, statements: Sequence[Statement]) -> None:
         for statement in statements:
             self._statement(statement)
-            if isinstance(statement, For | Pipeline):
+            if isinstance(statement, For | Pipeline) and statement.loop not in self._inside:
                 self._put_together(statement.loop)
 
     def _put_together(self, loop: Loop) -> None:
@@ -294,8 +295,10 @@ class RoleWriter:
             counter = self._variables.enter(statement.loop, statement.bounds)
             name, trips = counter.name, counter.trips
             if statement.least:
+                self._inside.append(statement.loop)  # what runs the few iterations may be a loop itself
                 with lines.block(f"if ({trips} < {statement.least}) {{"):
                     self._one_of(trips, statement.short)
+                self._inside.pop()
             with lines.block("else {" if statement.least else "{"):
                 self._repeated(statement.prologue)
                 lines.add(f"int {name} = {statement.stages};")

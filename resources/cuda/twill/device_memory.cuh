@@ -161,23 +161,33 @@ template <class G, class T, class L, bool P> TW_CALL void take(G, Tile<T, L, P>&
   }
 }
 
-// Pointer tile -> shared tile by cp.async (V * sizeof(T) is 4, 8 or 16); masked elements are zeros.
+// Pointer tile -> shared tile by cp.async; masked elements are zeros. V consecutive registers are consecutive in global
+// memory; where fewer are neighbours in the shared tile, smaller copies are made, and elements of 1 or 2 bytes without a
+// neighbour go through registers, since cp.async copies 4, 8 or 16 bytes.
 template <int V, class G, class View, class Ptr, class Mask = NoMask>
 TW_CALL void cp_async(G g, View view, const Ptr& ptrs, const Mask& mask = {}) {
   using T = typename View::element;
   using L = typename Ptr::layout;
-  constexpr int bytes = V * int(sizeof(T));
-  TW_UNROLL for (int i = 0; i < L::regs; i += V) {
+  constexpr int shared = vector_of<L, View>(), W = shared < V ? shared : V, bytes = W * int(sizeof(T));
+  TW_UNROLL for (int i = 0; i < L::regs; i += W) {
     int c[L::rank];
     coordinates<L>(g, i, c);
-    const uint32_t to = static_cast<uint32_t>(__cvta_generic_to_shared(view.at(c)));
-    const int valid = mask.get(i) ? bytes : 0;
-    if constexpr (bytes == 16) {
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(ptrs.get(i)), "r"(valid) : "memory");
+    if constexpr (bytes < 4) {
+      Pieces<T, W> v;
+      TW_UNROLL for (int k = 0; k < W; k++) v.part[k] = T{};
+      if (mask.get(i)) v.whole = *reinterpret_cast<const decltype(v.whole)*>(ptrs.get(i));
+      *reinterpret_cast<decltype(v.whole)*>(view.at(c)) = v.whole;
     } else {
-      asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(ptrs.get(i)), "n"(bytes), "r"(valid) : "memory");
+      const uint32_t to = static_cast<uint32_t>(__cvta_generic_to_shared(view.at(c)));
+      const int valid = mask.get(i) ? bytes : 0;
+      if constexpr (bytes == 16) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(ptrs.get(i)), "r"(valid) : "memory");
+      } else {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(ptrs.get(i)), "n"(bytes), "r"(valid) : "memory");
+      }
     }
   }
+  if constexpr (bytes < 4) __threadfence_block();
 }
 // All earlier cp.async of each thread arrive at the barrier when they are done: G::threads arrivals. What they wrote
 // is seen by wgmma only after the reader's async_fence().

@@ -84,30 +84,47 @@ void exchange(G g, Tile<T, LD>& d, const Tile<T, LS>& s, void* scratch) {
   for (int i = 0; i < d.size; i++) d.set(i, p[i]);
 }
 
-// Threads have no parts of their own here: the whole reduction.
-template <int Axis, class T, class LD, class LS, class F> void reduce_own(Tile<T, LD>& d, const Tile<T, LS>& s, F f) {
+namespace mock {
+template <int Axis, class T, class LD, class LS, class F> void combine(Tile<T, LD>& d, const Tile<T, LS>& s, F f) {
   std::vector<char> seen(static_cast<std::size_t>(d.size), 0);
   Tile<T, LD> out;
   for (int i = 0; i < s.size; i++) {
     int c[max_rank], into[max_rank];
-    mock::coordinates_of<LS>(i, c);
+    coordinates_of<LS>(i, c);
     for (int k = 0; k < LD::rank; k++) into[k] = c[k < Axis ? k : k + 1];
-    const int j = mock::offset_of<LD>(into);
+    const int j = offset_of<LD>(into);
     out.set(j, seen[static_cast<std::size_t>(j)] ? f(out.get(j), s.get(i)) : s.get(i));
     seen[static_cast<std::size_t>(j)] = 1;
   }
   d = out;
 }
-template <int Axis, class LS, class G, class T, class LD, class F>
-void reduce_threads(G g, Tile<T, LD>&, F, void* scratch = nullptr) {
+// How many threads hold parts of one result.
+template <int Axis, class LD, class LS> int parts() {
+  const Reduction<LD, LS, Axis> table{};
+  return 1 << (__builtin_popcount(static_cast<unsigned>(table.lanes)) + __builtin_popcount(static_cast<unsigned>(table.warps)));
+}
+template <int Axis, class T, class LD, class LS, class G> void use_scratch(G g, void* scratch) {
   if (const int bytes = reduce_bytes<T, LD, LS, Axis>(); bytes) {
     std::memset(scratch, 0xff, static_cast<std::size_t>(bytes));
     group_sync(g);
   }
 }
+}  // namespace mock
+
+// Sums stay in parts: here all parts are alike, a power of two of them, so that putting them together twice, or never,
+// gives wrong numbers.
+template <int Axis, class T, class LD, class LS, class F> void reduce_own(Tile<T, LD>& d, const Tile<T, LS>& s, F f) {
+  mock::combine<Axis>(d, s, f);
+  for (int i = 0; i < d.size; i++) d.set(i, to<T>(to<float>(d.get(i)) / mock::parts<Axis, LD, LS>()));
+}
+template <int Axis, class LS, class G, class T, class LD, class F>
+void reduce_threads(G g, Tile<T, LD>& d, F, void* scratch = nullptr) {
+  for (int i = 0; i < d.size; i++) d.set(i, to<T>(to<float>(d.get(i)) * mock::parts<Axis, LD, LS>()));
+  mock::use_scratch<Axis, T, LD, LS>(g, scratch);
+}
 template <int Axis, class G, class T, class LD, class LS, class F>
 void reduce(G g, Tile<T, LD>& d, const Tile<T, LS>& s, F f, void* scratch = nullptr) {
-  reduce_own<Axis>(d, s, f);
-  reduce_threads<Axis, LS>(g, d, f, scratch);
+  mock::combine<Axis>(d, s, f);
+  mock::use_scratch<Axis, T, LD, LS>(g, scratch);
 }
 }  // namespace tw

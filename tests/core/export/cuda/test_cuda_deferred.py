@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
-from mock_runs import ROOT, SAMPLES
+from mock_runs import ROOT, SAMPLES, build, needs_compiler, run_mock, write_case
 
-from core.export.cuda.folder import function_named
+from core.export.cuda.folder import export_schedules, function_named
 from core.export.cuda.kernel import kernel_file
 from core.export.cuda.options import Options
 from core.export.roles.build import build_roles
+from core.export.roles.places import ScheduledLoop
 from core.ir.model import Module
 from core.ir.parser import parse_module
 from core.ir.source import load_module
+from core.project.load import load_project
+from core.project.opened import open_project
+from core.schedule.read import load_schedule
 
 WAVES = (ROOT / "tests" / "data" / "cuda" / "waves.ttgir").read_text(encoding="utf-8")
 ROWS = "tensor<64xf32, #ttg.slice<{dim = 1, parent = #mma}>>"
@@ -74,3 +79,17 @@ def test_a_second_loop_goes_on_with_the_parts() -> None:
     module = load_module(SAMPLES / "fa_fwd_sm90_d64m128n64-f16-causal-loc_v39_pre.ttgir")
     text = text_of(module, "fa_fwd")
     assert (count(text, "reduce_own"), count(text, "reduce_threads"), count(text, "reduce")) == (2, 1, 2)
+
+
+@needs_compiler
+def test_parts_are_put_together_once_where_few_iterations_have_a_way_of_their_own(tmp_path: Path) -> None:
+    name = "softmax_rows_sm90_m4n512-f16_v39_pre"
+    opened = open_project(load_project(SAMPLES / f"{name}.ttgir", machine="h100"))
+    assert opened.module is not None and opened.tiles is not None
+    schedule = load_schedule(ROOT / "tests" / "data" / "cuda" / "softmax_two_groups.yaml", opened.graph)
+    loop = ScheduledLoop(opened.tiles, opened.graph, schedule, opened.fusion)
+    exported = export_schedules(opened.module, [loop], tmp_path)
+    assert "tw::reduce_own<" in exported.file.source
+    write_case(opened.module, name, tmp_path)
+    build(tmp_path)
+    assert run_mock(tmp_path, 1)["ok"]
