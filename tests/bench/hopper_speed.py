@@ -59,12 +59,17 @@ class Kernel:
         prepare.restype = ctypes.c_void_p
         prepared = ctypes.c_void_p(prepare((ctypes.c_int * 3)(*grid), pointers, numbers, sizes))
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        return lambda: launch(prepared, stream)
+        tensors = [value for value in values.values() if isinstance(value, torch.Tensor)]
+
+        def call(_kept: object = tensors) -> None:
+            launch(prepared, stream)
+
+        return call
 
 
-def build(label: str, folder: Path, into: Path) -> Kernel:
+def build(kind: str, label: str, folder: Path, into: Path) -> Kernel:
     """Raises CalledProcessError with nvcc's messages."""
-    out = into / f"{label}.so"
+    out = into / f"{kind}_{label}.so"
     flags = [f"-I{folder}", f"-I{folder.parent / 'runtime'}"]
     subprocess.run([*NVCC, *PIC, *flags, str(folder / "kernel.cu"), "-o", str(out)], check=True, capture_output=True)
     about = json.loads((folder / "export.json").read_text())
@@ -120,7 +125,7 @@ def gemm(kernels: list[Kernel], size: int, tile: tuple[int, int]) -> Task:
         "m": size,
         "n": size,
     }
-    calls = {kernel.label: kernel.launcher((size // tile[0], size // tile[1], 1), values) for kernel in kernels}
+    calls = {kernel.label: kernel.launcher((size // tile[0] * (size // tile[1]), 1, 1), values) for kernel in kernels}
     return Task(f"product, {size}", 2.0 * size**3, {**calls, "cuBLAS": lambda: torch.mm(a, b)}, c, torch.mm(a, b))
 
 
@@ -166,7 +171,7 @@ def main() -> None:
     given = [text.split(":", 2) for text in arguments.kernels]
     kinds: dict[str, list[Kernel]] = {}
     with tempfile.TemporaryDirectory() as into, concurrent.futures.ThreadPoolExecutor() as pool:
-        built = list(pool.map(lambda g: build(g[1], Path(g[2]), Path(into)), given))
+        built = list(pool.map(lambda g: build(g[0], g[1], Path(g[2]), Path(into)), given))
         for (kind, _, _), kernel in zip(given, built, strict=True):
             kinds.setdefault(kind, []).append(kernel)
         torch.manual_seed(1)
