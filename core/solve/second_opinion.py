@@ -23,7 +23,7 @@ Z3 = "z3"
 SHARE = 0.5
 """Part of the time left that one question may take, so that the others get a turn."""
 
-MOST_S = 30.0
+MOST_S = 40.0
 """Seconds for all of it at most: the answer is there and waits for this."""
 
 MOST_INTERVALS = 16
@@ -31,6 +31,9 @@ MOST_INTERVALS = 16
 
 QUEUE_S = 10.0
 """Seconds that one interval is tried with queues at most: a hint is not worth more waiting."""
+
+FINDING = 0.75
+"""Part of that for a schedule with queues; the rest is for a proof that there is none."""
 
 _QUEUEING = {
     Verdict.FEASIBLE: Queueing.HELPS,
@@ -126,6 +129,6 @@ def _queueing(graph: Graph, entry: TrailEntry, seed: int, budget: Budget) -> Que
         return Queueing.UNKNOWN
     limited = Budget(min(QUEUE_S, SHARE * budget.seconds_left()), lambda: budget.spent)
     decider = Decider(make_problem(queued), limited, seed)
-    if decider.find(entry.ii, SHARE * limited.work) is not None:
+    if decider.find(entry.ii, FINDING * limited.work) is not None:
         return Queueing.HELPS
     return _QUEUEING[decider.decide(entry.ii).entry.verdict]
