@@ -37,7 +37,7 @@ class Kernel:
     """An exported kernel, built as a library."""
 
     label: str
-    library: ctypes.CDLL
+    code: ctypes.CDLL
     parameters: list[str]
 
     def launcher(self, grid: tuple[int, int, int], values: dict[str, Any]) -> Callable[[], None]:
@@ -55,7 +55,7 @@ class Kernel:
                 sizes[4 * index : 4 * index + 4] = [*value.shape, *value.stride()]
             else:
                 numbers[index] = value
-        prepare, launch = self.library.twill_prepare, self.library.twill_launch
+        prepare, launch = self.code.twill_prepare, self.code.twill_launch
         prepare.restype = ctypes.c_void_p
         prepared = ctypes.c_void_p(prepare((ctypes.c_int * 3)(*grid), pointers, numbers, sizes))
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)

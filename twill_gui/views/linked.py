@@ -67,7 +67,7 @@ class LinkedPlot(QWidget):
         self._scroll_bar.valueChanged.connect(self.repaint_all)
         self._follow(self._axis)
 
-    # For subclasses
+    # For subclasses, each of which gives all of these; Qt's metaclass leaves no room for ABCMeta to demand it
 
     def build_rows(self, graph: Graph, schedule: Schedule, span: TimeSpan) -> Sequence[RowHeader]:
         """Takes what is to be shown; returns the rows' headers."""

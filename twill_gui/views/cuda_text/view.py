@@ -13,6 +13,7 @@ from twill_gui.document.document import Document
 from twill_gui.models.cuda_lines import CudaLines
 from twill_gui.theme import Colors
 from twill_gui.views.code import SYNTAX_DARK, SYNTAX_LIGHT, CodeView
+from twill_gui.views.code.choice import chosen
 from twill_gui.views.cuda_text.tokens import pieces
 from twill_gui.views.cuda_text.writer import CudaWriter
 
@@ -109,9 +110,5 @@ class CudaTextView(QWidget):
 
     def _request(self, line: int, toggle: bool) -> None:
         ops = frozenset((self._lines.ops or {}).get(line, ()))
-        if not ops:
-            return
-        selection = self._document.selection
-        if toggle:
-            ops = selection - ops if ops <= selection else selection | ops
-        self.selection_requested.emit(ops)
+        if ops:
+            self.selection_requested.emit(chosen(self._document.selection, ops, toggle))

@@ -11,6 +11,7 @@ from twill_gui.document.document import Document
 from twill_gui.models.source_lines import SourceLines, source_lines
 from twill_gui.theme import Colors
 from twill_gui.views.code import SYNTAX_DARK, SYNTAX_LIGHT, CodeView
+from twill_gui.views.code.choice import chosen
 from twill_gui.views.ir_text.tokens import pieces
 
 NOTHING_TO_SHOW = "Nothing to show"
@@ -90,9 +91,5 @@ class IrTextView(QWidget):
 
     def _request(self, line: int, toggle: bool) -> None:
         ops = frozenset(self._lines.ops.get(line, ()) if self._lines else ())
-        if not ops:
-            return
-        selection = self._document.selection
-        if toggle:
-            ops = selection - ops if ops <= selection else selection | ops
-        self.selection_requested.emit(ops)
+        if ops:
+            self.selection_requested.emit(chosen(self._document.selection, ops, toggle))
