@@ -45,17 +45,6 @@ template <class D, class S> TW_CALL D to(S x) {
   }
 }
 
-// Conversion of a float towards zero (arith.truncf with a rounding mode).
-template <class D> TW_CALL D to_rz(float x) {
-  if constexpr (__is_same(D, f16)) {
-    return __float2half_rz(x);
-  } else if constexpr (__is_same(D, bf16)) {
-    return __float2bfloat16_rz(x);
-  } else {
-    return to<D>(x);
-  }
-}
-
 // What stands where no code could be made: stops the kernel.
 TW_CALL void trap(const char*) { __trap(); }
 

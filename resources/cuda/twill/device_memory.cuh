@@ -118,49 +118,6 @@ template <class G, class View, class T, class L, bool P> TW_CALL void smem_load(
   }
 }
 
-// A value that crosses roles: register i of thread t at [i][t], no bank conflicts; both roles have the same layout.
-// `buffer`: Tile<T, L>'s registers of all threads of the group, 4 * words * G::threads bytes.
-template <class T, class L, bool P> TW_BOTH int words_of() {
-  if (P) return L::regs / packed<T>();
-  return sizeof(T) == 8 ? 2 * L::regs : L::regs;
-}
-template <class G, class T, class L, bool P> TW_CALL void put(G, void* buffer, const Tile<T, L, P>& s) {
-  uint32_t* p = static_cast<uint32_t*>(buffer) + G::thread();
-  if constexpr (P) {
-    TW_UNROLL for (int i = 0; i < Tile<T, L, P>::words; i++) p[i * G::threads] = s.w[i];
-  } else if constexpr (sizeof(T) == 8) {
-    TW_UNROLL for (int i = 0; i < L::regs; i++) {
-      const uint64_t v = reinterpret_cast<uint64_t>(s.r[i]);
-      p[2 * i * G::threads] = static_cast<uint32_t>(v), p[(2 * i + 1) * G::threads] = static_cast<uint32_t>(v >> 32);
-    }
-  } else {
-    TW_UNROLL for (int i = 0; i < L::regs; i++) {
-      if constexpr (sizeof(T) == 4) {
-        p[i * G::threads] = bits_as<uint32_t>(s.r[i]);
-      } else {
-        p[i * G::threads] = static_cast<uint32_t>(bits_as<typename Chunk<int(sizeof(T))>::type>(s.r[i]));
-      }
-    }
-  }
-}
-template <class G, class T, class L, bool P> TW_CALL void take(G, Tile<T, L, P>& d, const void* buffer) {
-  const uint32_t* p = static_cast<const uint32_t*>(buffer) + G::thread();
-  if constexpr (P) {
-    TW_UNROLL for (int i = 0; i < Tile<T, L, P>::words; i++) d.w[i] = p[i * G::threads];
-  } else if constexpr (sizeof(T) == 8) {
-    TW_UNROLL for (int i = 0; i < L::regs; i++)
-      d.r[i] = reinterpret_cast<T>(p[2 * i * G::threads] | static_cast<uint64_t>(p[(2 * i + 1) * G::threads]) << 32);
-  } else {
-    TW_UNROLL for (int i = 0; i < L::regs; i++) {
-      if constexpr (sizeof(T) == 4) {
-        d.r[i] = bits_as<T>(p[i * G::threads]);
-      } else {
-        d.r[i] = bits_as<T>(static_cast<typename Chunk<int(sizeof(T))>::type>(p[i * G::threads]));
-      }
-    }
-  }
-}
-
 // Pointer tile -> shared tile by cp.async; masked elements are zeros. V consecutive registers are consecutive in global
 // memory; where fewer are neighbours in the shared tile, smaller copies are made, and elements of 1 or 2 bytes without a
 // neighbour go through registers, since cp.async copies 4, 8 or 16 bytes.
@@ -195,6 +152,4 @@ template <class G> TW_CALL void cp_async_arrive(G, Bar& b) {
   const uint32_t a = static_cast<uint32_t>(__cvta_generic_to_shared(&b));
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(a) : "memory");
 }
-TW_CALL void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int N> TW_CALL void cp_async_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
 }  // namespace tw

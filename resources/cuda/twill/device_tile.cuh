@@ -109,7 +109,7 @@ template <class L, class G> TW_CALL int linear_at(G, int i) {
   return n;
 }
 
-// Through shared memory: `scratch` has exchange_bytes and may be used again at once.
+// Through shared memory: `scratch` holds the whole tile and may be used again at once.
 template <class G, class T, class LD, class LS, bool PD, bool PS>
 TW_CALL void exchange(G g, Tile<T, LD, PD>& d, const Tile<T, LS, PS>& s, void* scratch) {
   T* p = static_cast<T*>(scratch);

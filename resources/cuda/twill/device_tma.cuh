@@ -39,6 +39,4 @@ template <class View, class... C> TW_CALL void tma_reduce_add(const Map& map, Vi
 TW_CALL void tma_store_commit() { px::cp_async_bulk_commit_group(); }
 // Until at most N store groups of this thread still read shared memory.
 template <int N> TW_CALL void tma_store_wait() { px::cp_async_bulk_wait_group_read(px::n32_t<N>{}); }
-// Until at most N store groups of this thread are not complete.
-template <int N> TW_CALL void tma_store_done() { px::cp_async_bulk_wait_group(px::n32_t<N>{}); }
 }  // namespace tw

@@ -117,8 +117,7 @@ template <class LD, class LS, int Axis> struct Reduction {
   }
 };
 
-// Shared memory that exchange() and reduce() need.
-template <class T, class LD, class LS> TW_BOTH int exchange_bytes() { return elements_of<LD>() * int(sizeof(T)); }
+// Shared memory that reduce() needs.
 template <class T, class LD, class LS, int Axis> TW_BOTH int reduce_bytes() {
   return Reduction<LD, LS, Axis>().warps ? 32 * LS::warps * LD::regs * int(sizeof(T)) : 0;
 }

@@ -87,7 +87,6 @@ template <int N> void tma_store_wait() {
     flight.store_groups.erase(flight.store_groups.begin());
   }
 }
-template <int N> void tma_store_done() { tma_store_wait<N>(); }
 
 namespace mock {
 // Accumulators of operations in flight: their true values, while the tile itself is poisoned.

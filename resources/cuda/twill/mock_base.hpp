@@ -77,13 +77,6 @@ template <class D, class S> D to(S x) {
     return static_cast<D>(x);
   }
 }
-template <class D> D to_rz(float x) {
-  D d = to<D>(x);
-  if constexpr (is_small<D>::value) {
-    if (std::fabs(d.value()) > std::fabs(x)) d.bits--;
-  }
-  return d;
-}
 template <class D, class S> D bits_as(S s) {
   static_assert(sizeof(D) == sizeof(S), "same size");
   D d;

@@ -60,18 +60,7 @@ template <class G, class View, class T, class L> void smem_load(G, Tile<T, L>& d
     d.set(i, *view.at(c));
   }
 }
-template <class G, class T, class L> void put(G, void* buffer, const Tile<T, L>& s) {
-  mock::block->yield();
-  T* p = static_cast<T*>(buffer);
-  for (int i = 0; i < s.size; i++) p[i] = s.get(i);
-}
-template <class G, class T, class L> void take(G, Tile<T, L>& d, const void* buffer) {
-  mock::block->yield();
-  const T* p = static_cast<const T*>(buffer);
-  for (int i = 0; i < d.size; i++) d.set(i, p[i]);
-}
-
-// Arrives some time after cp_async_arrive, or at cp_async_wait.
+// Arrives some time after cp_async_arrive.
 template <int V, class G, class View, class Ptr, class Mask = NoMask>
 void cp_async(G, View view, const Ptr& ptrs, const Mask& mask = {}) {
   using T = typename View::element;
@@ -91,12 +80,6 @@ template <class G> void cp_async_arrive(G, Bar& b) {
     for (const auto& copy : copies) copy();
     mock::arrive(b, G::threads);
   });
-  flight.copies_open.clear();
-}
-inline void cp_async_commit() {}
-template <int N> void cp_async_wait() {
-  mock::Flight& flight = mock::block->current().flight;
-  for (const auto& copy : flight.copies_open) copy();
   flight.copies_open.clear();
 }
 }  // namespace tw
