@@ -84,7 +84,8 @@ def run(cp: cp_model.CpModel, seed: int, work: float, budget: Budget, way: Way =
     """
     from ortools.sat.python import cp_model
 
-    if budget.spent:
+    seconds = budget.seconds_left()
+    if budget.work <= 0 or seconds <= 0:
         return Run(Verdict.UNKNOWN)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
@@ -95,7 +96,7 @@ def run(cp: cp_model.CpModel, seed: int, work: float, budget: Budget, way: Way =
     solver.parameters.cp_model_presolve = way.presolve
     solver.parameters.optimize_with_lb_tree_search = way.bound_first
     solver.parameters.max_deterministic_time = min(work, budget.work)
-    solver.parameters.max_time_in_seconds = budget.seconds_left()
+    solver.parameters.max_time_in_seconds = seconds
     solver.parameters.catch_sigint_signal = False
     status = interruptible(lambda: solver.solve(cp), solver.stop_search, lambda: budget.seconds_left() <= 0)
     budget.work -= solver.deterministic_time
