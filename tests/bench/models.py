@@ -3,17 +3,19 @@
     python -m tests.bench.models [--limit-s 1800] [--only NAME ...] [--again exact] [--out FILE]
 
 The tactics of z3 share the limit of a graph: each gets an equal part of what those before it left, and no more than the
-best before it took. Runs are kept beside the table (`models.jsonl`) and measured once, so that hours can be taken in
-pieces; those of graphs that have changed since are measured again, and with `--again` those of that model, of what is
-in the table.
+best took. Runs are kept beside the table (`models.jsonl`) and measured once, so that hours can be taken in pieces. Not
+kept are those of graphs that have changed since, those of another machine, and time-outs under a lower limit than now.
+With `--again` the runs of that model are measured anew for what is in the table, and nothing else. The table may be
+written at any time: what has not been measured is left open in it.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from core.graph.model import Graph
 from core.graph.read import load_graph
 from core.schedule.metrics import length
 from core.solve.engine import Budget
-from core.solve.events import Event, Level, PaperAnswer, SolveOptions, SolveResult, Step, Verdict
+from core.solve.events import Event, Level, PaperAnswer, SolveOptions, SolveResult, Status, Step, Verdict
 from core.solve.paper.answer import ask_paper
 from core.solve.paper.normalize import DEFAULT_SUM, normalize
 from core.solve.paper.z3_run import DEFAULT, FASTEST
@@ -32,10 +34,11 @@ from tests.bench.report import (
     Kept,
     broken,
     cpu_seconds,
-    environment,
+    machine,
     out_of,
     project_graphs,
     table,
+    today,
     write,
 )
 
@@ -92,9 +95,24 @@ FIRST = ("attention_forward", "attention_backward", "fa_", "linear")
 """Names of what is measured first, in this order."""
 CLAIMED = 20
 """Times that the exact model is to be faster."""
+OPEN = "not measured"
+TWO_MACHINES = "on two machines"
+"""Seconds that are not to be compared."""
+ALIKE = 0.99
+"""Of a limit: as much is the same."""
 WALL_FACTOR = 20
 """The clock ends what the processor's time does not: this many times later."""
 OBJECTIVE = (Level.II, Level.LENGTH)
+
+
+class Measure(Enum):
+    """Which runs of a graph are measured now; the others are those that are kept."""
+
+    NOTHING = "nothing"
+    MISSING = "missing"
+    """And what was run on another machine, or ended without a verdict under a lower limit."""
+    EXACT = "exact"
+    PAPER = "paper"
 
 
 @dataclass(frozen=True)
@@ -105,12 +123,24 @@ class Case:
     graph: Graph
     limit_s: float
     kept: Kept
-    again: str | None
+    measure: Measure
+
+    def known(self, what: str) -> dict[str, Any] | None:
+        """The run that is kept."""
+        return self.kept.get(Kept.key(self.graph, what))
+
+
+@dataclass(frozen=True)
+class Row:
+    """Its cells, and the runs that they are of."""
+
+    cells: list[str]
+    runs: list[dict[str, Any]]
 
 
 def main() -> None:
     """Runs all that is not kept and writes the table after each graph."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--limit-s", type=float, default=1800.0, help="CPU seconds for one model on one graph")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="measure graphs whose name begins so")
     parser.add_argument("--again", choices=["exact", "paper"], help="measure this model anew on what is in the table")
@@ -120,19 +150,22 @@ def main() -> None:
     warm_up = load_graph(KERNELS / "figure_1.yaml")  # libraries are loaded on first use
     solve(warm_up, SolveOptions(objective=OBJECTIVE))
     ask_paper(warm_up, SolveOptions(), Budget(60.0, lambda: False))
-    rows: dict[str, list[str]] = {}
+    measure = Measure(options.again or Measure.MISSING)
     graphs = list(cases())
-    for measuring in (False, True):  # what is kept already comes into the table first
-        for name, graph in graphs:
-            wanted = measuring and (not options.only or name.startswith(tuple(options.only)))
-            done = kept.get(Kept.key(graph, "done")) is not None
-            wanted = wanted and (done or options.again is None)
-            case = Case(name, graph, options.limit_s, kept, options.again if wanted else None)
-            if wanted or done:
-                rows[name] = row(case)
-                write_table(options.out, options.limit_s, [rows[name] for name, _ in graphs if name in rows])
-            if wanted:
-                print(*rows[name], sep="\t", flush=True)
+    shown: dict[str, Row] = {}
+    for name, graph in graphs:  # what is kept already comes into the table first
+        kept_row = row(Case(name, graph, options.limit_s, kept, Measure.NOTHING))
+        if kept_row is not None:
+            shown[name] = kept_row
+    for name, graph in graphs:
+        if (options.only and not name.startswith(tuple(options.only))) or (options.again and name not in shown):
+            continue
+        measured_row = row(Case(name, graph, options.limit_s, kept, measure))
+        if measured_row is not None:
+            shown[name] = measured_row
+            print(*measured_row.cells, sep="\t", flush=True)
+        write_table(options.out, [shown[name] for name, _ in graphs if name in shown])
+    write_table(options.out, [shown[name] for name, _ in graphs if name in shown])
 
 
 def cases() -> Iterator[tuple[str, Graph]]:
@@ -148,38 +181,64 @@ def cases() -> Iterator[tuple[str, Graph]]:
     yield from sorted(graphs, key=rank)
 
 
-def write_table(out: Path, limit_s: float, rows: list[list[str]]) -> None:
+def write_table(out: Path, rows: list[Row]) -> None:
     """The rows with where and how they were measured, and what they say of the claim."""
-    limit = (
-        f"Limit {limit_s:g} s of the processor for each model on a graph, shared by the tactics of z3 "
-        f"({', '.join(ORDER)}): each has an equal part of what those before it left."
-    )
-    claims = "\n".join(claim(rows, column) for column in (-3, -2, -1))
+    where = sorted({f"{run['date']}, {run['machine']}." for row in rows for run in row.runs})
     head = f"## The exact model is at least {CLAIMED} times faster on attention?"
-    write(out, "# Both models on the same graphs", f"{environment()} {limit}", table(HEAD, rows), NOTES, head, claims)
+    claims = "\n".join(claim([row.cells for row in rows], column) for column in (-3, -2, -1))
+    cells = table(HEAD, [row.cells for row in rows])
+    write(out, "# Both models on the same graphs", "\n".join(where), cells, NOTES, head, claims)
 
 
 def claim(rows: list[list[str]], column: int) -> str:
     """Where one of the factors is what is claimed, and where not."""
-    attention = [row for row in rows if row[0].startswith(("attention", "fa_"))]
+    there = [row for row in rows if row[column] not in (OPEN, TWO_MACHINES)]
+    attention = [row for row in there if row[0].startswith(("attention", "fa_"))]
     holds = [row[0] for row in attention if float(row[column].removeprefix("≥ ")) >= CLAIMED]
     fails = [f"{row[0]} ({row[column]})" for row in attention if row[0] not in holds]
     found = f"{len(holds)} of {len(attention)}: {'; '.join(holds) or 'none'}"
     return f"- {HEAD[column]}: holds for {found}. Not for: {'; '.join(fails) or 'none'}."
 
 
-def row(case: Case) -> list[str]:
-    """Both models on one graph."""
-    raw = measured(case, "exact", lambda: run_exact(case.graph, case.limit_s))
-    normalised = measured(case, "exact normalised", lambda: run_normalised(case.graph, case.limit_s))
-    paper = quickest(case)
-    case.kept.put(Kept.key(case.graph, "done"), {})
+def row(case: Case) -> Row | None:
+    """Both models on one graph; None if the exact one has not been measured."""
+    raw = measured(case, "exact", case.limit_s, lambda: run_exact(case.graph, case.limit_s))
+    normalised = measured(case, "exact normalised", case.limit_s, lambda: run_normalised(case.graph, case.limit_s))
+    runs = paper_runs(case)
+    if raw is None or normalised is None:
+        return None
     cells = [case.name, str(len(case.graph.ops)), raw["answer"], seconds(raw), f"{raw['ii_cpu_s']:.2f}"]
-    cells += [normalised["answer"], seconds(normalised), paper["answer"], paper["unit"]]
-    cells += [f"{seconds(paper)}, {paper['tactic']}", paper["judge"], paper["raw"]]
-    least = "" if paper["decided"] else "≥ "
-    factors = (paper["cpu_s"] / max(s, 0.001) for s in (raw["cpu_s"], raw["ii_cpu_s"], normalised["cpu_s"]))
-    return [*cells, *(f"{least}{factor:.3g}" for factor in factors)]
+    cells += [normalised["answer"], seconds(normalised), *(paper_cells(runs) if runs else [OPEN] * 5)]
+    if not runs:
+        cells += [OPEN] * 3
+    elif len({run["machine"] for run in (raw, normalised, *runs)}) > 1:
+        cells += [TWO_MACHINES] * 3
+    else:
+        cells += factors(runs, (raw["cpu_s"], raw["ii_cpu_s"], normalised["cpu_s"]))
+    return Row(cells, [raw, normalised, *runs])
+
+
+def paper_cells(runs: list[dict[str, Any]]) -> list[str]:
+    """What the table says of the paper's model, with the tactic that decided soonest."""
+    decided = [run for run in runs if run["decided"]]
+    if decided:
+        best = min(decided, key=cost)
+        return [best["answer"], best["unit"], f"{seconds(best)}, {best['tactic']}", best["judge"], best["raw"]]
+    limits = ", ".join(f"{run['tactic']} {run['limit_s']:.0f} s" for run in runs)
+    return [f"{runs[0]['answer']}", runs[0]["unit"], f"no verdict within {limits}", "-", "-"]
+
+
+def factors(runs: list[dict[str, Any]], exact_s: Iterable[float]) -> list[str]:
+    """The seconds of the quickest tactic over those of the exact model; where none decided, the least time that one of
+    them had, which is a lower bound."""
+    decided = [run for run in runs if run["decided"]]
+    best = min(map(cost, decided or runs))
+    return [f"{'' if decided else '≥ '}{best / max(s, 0.001):.3g}" for s in exact_s]
+
+
+def cost(run: dict[str, Any]) -> float:
+    """Seconds of the processor."""
+    return run["cpu_s"]
 
 
 def seconds(run: dict[str, Any]) -> str:
@@ -187,16 +246,26 @@ def seconds(run: dict[str, Any]) -> str:
     return f"{run['cpu_s']:.2f} ({run['wall_s']:.2f})"
 
 
-def measured(case: Case, what: str, run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The run that is kept, or else one now, with its seconds."""
-    key = Kept.key(case.graph, what)
-    known = None if case.again and what.startswith(case.again) else case.kept.get(key)
-    if known is not None:
+def measured(case: Case, what: str, limit_s: float, run: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
+    """The run that is kept, or else one now, with its seconds; None if it is not to be measured now."""
+    known = case.known(what)
+    match case.measure:
+        case Measure.MISSING:
+            if known is None or known["machine"] != machine():
+                enough = False
+            else:
+                enough = known["decided"] or known["limit_s"] >= ALIKE * limit_s
+        case Measure.NOTHING:
+            enough = True
+        case _:
+            enough = not what.startswith(case.measure.value)
+    if enough:
         return known
     wall, cpu = time.perf_counter(), cpu_seconds()
-    record = run()
-    record = {"name": case.name, **record, "cpu_s": cpu_seconds() - cpu, "wall_s": time.perf_counter() - wall}
-    return case.kept.put(key, record)
+    found = run()
+    record = {"name": case.name, "limit_s": limit_s, **found, "machine": machine(), "date": today()}
+    record |= {"cpu_s": cpu_seconds() - cpu, "wall_s": time.perf_counter() - wall}
+    return case.kept.put(Kept.key(case.graph, what), record)
 
 
 def run_exact(graph: Graph, limit_s: float) -> dict[str, Any]:
@@ -210,14 +279,18 @@ def run_exact(graph: Graph, limit_s: float) -> dict[str, Any]:
 
     options = SolveOptions(objective=OBJECTIVE, limit_s=WALL_FACTOR * limit_s)
     result = solve(graph, options, watch, out_of(limit_s))
-    return {"answer": exact_answer(graph, result), "ii_cpu_s": to_ii}
+    decided = result.status is Status.INFEASIBLE or all(level.proved for level in result.levels)
+    decided = decided and result.status is not Status.UNKNOWN
+    return {"decided": decided, "answer": exact_answer(graph, result), "ii_cpu_s": to_ii}
 
 
 def run_normalised(graph: Graph, limit_s: float) -> dict[str, Any]:
     """The same on the paper's normalised costs."""
     spent = out_of(limit_s)
     normalization = normalize(graph, DEFAULT_SUM, Budget(WALL_FACTOR * limit_s, spent))
-    return {"answer": "time-out"} if normalization is None else run_exact(normalization.apply(graph), limit_s)
+    if normalization is None:
+        return {"decided": False, "answer": "time-out", "ii_cpu_s": limit_s}
+    return run_exact(normalization.apply(graph), limit_s)
 
 
 def exact_answer(graph: Graph, result: SolveResult) -> str:
@@ -229,30 +302,33 @@ def exact_answer(graph: Graph, result: SolveResult) -> str:
     return f"{found} ({', '.join(gaps)})" if gaps else found
 
 
-def quickest(case: Case) -> dict[str, Any]:
-    """The paper's model with the tactic that decides soonest; where none does, with the first, and the least time that
-    one was given."""
+def paper_runs(case: Case) -> list[dict[str, Any]]:
+    """The paper's model with each tactic, as far as measured."""
     runs: list[dict[str, Any]] = []
-    left = case.limit_s
+    best, left = case.limit_s, case.limit_s
+    if case.measure is not Measure.PAPER:
+        kept = [case.known(f"paper {tactic}") for tactic in ORDER]
+        decided = [run for run in kept if run and run["decided"] and run["machine"] == machine()]
+        best = min([best, *map(cost, decided)])
     for number, tactic in enumerate(ORDER):
-        best = min((run["cpu_s"] for run in runs if run["decided"]), default=left)
         limit = min(best, left / (len(ORDER) - number))
-        runs.append(measured(case, f"paper {tactic}", lambda t=tactic, s=limit: run_paper(case.graph, t, s)))
-        left = max(0.0, left - runs[-1]["cpu_s"])
-    decided = [run for run in runs if run["decided"]]
-    if decided:
-        return min(decided, key=lambda run: run["cpu_s"])
-    return {**runs[0], "cpu_s": min(run["cpu_s"] for run in runs)}
+        run = measured(case, f"paper {tactic}", limit, lambda t=tactic, s=limit: run_paper(case.graph, t, s))
+        if run is None:
+            continue
+        runs.append(run)
+        left = max(0.0, left - cost(run))
+        if run["decided"]:
+            best = min(best, cost(run))
+    return runs
 
 
 def run_paper(graph: Graph, tactic: str, limit_s: float) -> dict[str, Any]:
     """The paper's model with one tactic."""
     asked = ask_paper(graph, SolveOptions(), Budget(WALL_FACTOR * limit_s, out_of(limit_s)), tactic=tactic)
-    answer = None if asked is None else asked[0]
-    return {"tactic": tactic, "limit_s": limit_s, **paper_cells(answer)}
+    return {"tactic": tactic, **paper_answer(None if asked is None else asked[0])}
 
 
-def paper_cells(answer: PaperAnswer | None) -> dict[str, Any]:
+def paper_answer(answer: PaperAnswer | None) -> dict[str, Any]:
     """What the table says of an answer."""
     if answer is None:
         return {"decided": False, "answer": "time-out", "unit": "-", "judge": "-", "raw": "-"}

@@ -32,9 +32,19 @@ KERNELS = Path(__file__).parents[1] / "data" / "cases" / "kernels"
 
 def environment() -> str:
     """Date, processor, versions."""
+    return f"{today()}, {machine()}."
+
+
+def today() -> str:
+    """The date."""
+    return f"{datetime.now(UTC):%Y-%m-%d}"
+
+
+def machine() -> str:
+    """Processor and versions: measurements are comparable where these are the same."""
     return (
-        f"{datetime.now(UTC):%Y-%m-%d}, {processor()} ({os.cpu_count()} cores), Python {platform.python_version()}, "
-        f"OR-Tools {version('ortools')}, z3 {version('z3-solver')}."
+        f"{processor()} ({os.cpu_count()} cores), Python {platform.python_version()}, OR-Tools {version('ortools')}, "
+        f"z3 {version('z3-solver')}"
     )
 
 
