@@ -29,6 +29,7 @@ from tests.bench.report import (
     KERNELS,
     RESULTS,
     UNFINISHED,
+    WALL_FACTOR,
     Kept,
     broken,
     cpu_seconds,
@@ -69,8 +70,6 @@ SOFTMAX = {
     "project": [("subf.0", "exp2.0", "reduce.1", "truncf.0"), ("subf.2", "exp2.2", "reduce.3", "truncf.1")],
 }
 """Ops of one tile that the coarse graph runs as one."""
-WALL_FACTOR = 20
-"""The clock ends what the processor's time does not: this many times later."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ class Asker:
 
 def main() -> None:
     """Asks all and writes the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--limit-s", type=float, default=600.0, help="CPU seconds for one question to one model")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="bases whose name begins so")
     parser.add_argument("--resume", action="store_true", help="go on with a run that was interrupted")

@@ -31,6 +31,7 @@ from core.solve.solve import solve
 from tests.bench.report import (
     KERNELS,
     RESULTS,
+    WALL_FACTOR,
     Kept,
     broken,
     cpu_seconds,
@@ -100,8 +101,6 @@ TWO_MACHINES = "on two machines"
 """Seconds that are not to be compared."""
 ALIKE = 0.99
 """Of a limit: as much is the same."""
-WALL_FACTOR = 20
-"""The clock ends what the processor's time does not: this many times later."""
 OBJECTIVE = (Level.II, Level.LENGTH)
 
 

@@ -27,6 +27,8 @@ from core.schedule.report import Family
 RESULTS = Path(__file__).parent / "results"
 UNFINISHED = Path(__file__).parents[2] / "build" / "bench"
 """Where runs are kept so that `--resume` finds them; Git looks past it."""
+WALL_FACTOR = 20
+"""The clock ends what the processor's time does not: this many times later."""
 KERNELS = Path(__file__).parents[1] / "data" / "cases" / "kernels"
 
 
