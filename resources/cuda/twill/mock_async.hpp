@@ -34,43 +34,62 @@ template <class View> auto* shared_element(View view, int r, int c) {
   const int at[2] = {View::rank == 1 ? c : r, c};
   return view.at(at);
 }
-template <class View> void put_store(View view, std::function<void()> store) {
+template <class View> void put_store(View view, int line, std::function<void()> store) {
   must_be_fenced(view);
-  block->current().flight.stores_open.push_back(std::move(store));
+  Accesses reads;
+  note_until_waited(ranges_of(view), line, reads);
+  block->current().flight.stores_open.push_back([store = std::move(store), reads] {
+    store();
+    waited(reads);
+  });
 }
+// Copies to shared memory, which end with a phase of their barrier.
+template <class View> void note_copy(Bar& full, View view, int line) {
+  note(ranges_of(view), true, line, block->meeting(full).agent, static_cast<long>(full.phases) + 1, nullptr);
+}
+// A tensor map, and the line that passes it.
+struct MapAt {
+  const Map& map;
+  int line;
+  MapAt(const Map& map, int line = __builtin_LINE()) : map(map), line(line) {}
+};
 }  // namespace mock
 
-template <class View, class... C> void tma_load(Bar& full, View view, const Map& map, C... c) {
+template <class View, class... C> void tma_load(Bar& full, View view, const mock::MapAt& from, C... c) {
   using T = typename View::element;
+  const Map map = from.map;
   if (reinterpret_cast<std::uintptr_t>(view.base) % 128) mock::block->fail("a bulk copy to shared memory that is not 128-byte aligned");
   mock::block->yield();
+  mock::note_copy(full, view, from.line);
   std::memset(view.base, 0xff, View::bytes);
   const std::vector<int> start{static_cast<int>(c)...};
   mock::block->late.push_back([&full, view, map, start] {
     mock::each_element(view, [&](int row, int col) {
-      const T* from = mock::element_of<T>(map, start, row, col);
-      *mock::shared_element(view, row, col) = from ? *from : T{};
+      const T* element = mock::element_of<T>(map, start, row, col);
+      *mock::shared_element(view, row, col) = element ? *element : T{};
     });
     full.bytes -= View::bytes;
     mock::settle(full);
   });
 }
-template <class View, class... C> void tma_store(const Map& map, View view, C... c) {
+template <class View, class... C> void tma_store(const mock::MapAt& to, View view, C... c) {
   using T = typename View::element;
+  const Map map = to.map;
   const std::vector<int> start{static_cast<int>(c)...};
-  mock::put_store(view, [view, map, start] {
+  mock::put_store(view, to.line, [view, map, start] {
     mock::each_element(view, [&](int row, int col) {
       if (T* into = mock::element_of<T>(map, start, row, col)) *into = *mock::shared_element(view, row, col);
     });
   });
 }
-template <class View, class... C> void tma_reduce_add(const Map& map, View view, C... c) {
+template <class View, class... C> void tma_reduce_add(const mock::MapAt& to, View view, C... c) {
   using T = typename View::element;
+  const Map map = to.map;
   const std::vector<int> start{static_cast<int>(c)...};
-  mock::put_store(view, [view, map, start] {
+  mock::put_store(view, to.line, [view, map, start] {
     mock::each_element(view, [&](int row, int col) {
       if (T* into = mock::element_of<T>(map, start, row, col))
-        *into = to<T>(to<float>(*into) + to<float>(*mock::shared_element(view, row, col)));
+        *into = tw::to<T>(tw::to<float>(*into) + tw::to<float>(*mock::shared_element(view, row, col)));
     });
   });
 }
@@ -135,6 +154,8 @@ void matrix_op(Tile<float, L>& d, bool accumulate, int depth, A a, B b, std::fun
 inline void mma_fence() {}
 inline void mma_commit() {
   mock::Flight& flight = mock::block->current().flight;
+  flight.matrix_reads.push_back(std::move(flight.matrix_reads_open));
+  flight.matrix_reads_open.clear();
   flight.matrix_groups.push_back(std::move(flight.matrix_open));
   flight.matrix_open.clear();
 }
@@ -144,10 +165,14 @@ template <int N> void mma_wait() {
   while (static_cast<int>(flight.matrix_groups.size()) > N) {
     for (const auto& op : flight.matrix_groups.front()) op.run();
     flight.matrix_groups.erase(flight.matrix_groups.begin());
+    mock::waited(flight.matrix_reads.front());
+    flight.matrix_reads.erase(flight.matrix_reads.begin());
   }
 }
-template <class G, class L, class VA, class VB> void mma_ss(G, Tile<float, L>& d, VA a, VB b, bool accumulate) {
+template <class G, class L, class VA, class VB> void mma_ss(G, Tile<float, L>& d, VA a, VB b, bool accumulate, int line = __builtin_LINE()) {
   static_assert(VA::rows == L::shape[0] && VB::cols == L::shape[1] && VA::cols == VB::rows, "shapes of a matrix operation");
+  mock::note_until_waited(mock::ranges_of(a), line, mock::block->current().flight.matrix_reads_open);
+  mock::note_until_waited(mock::ranges_of(b), line, mock::block->current().flight.matrix_reads_open);
   mock::matrix_op(
       d, accumulate, VA::cols, [a](int i, int k) { return operand_value(*a.at(i, k)); },
       [b](int k, int j) { return operand_value(*b.at(k, j)); },
@@ -157,8 +182,9 @@ template <class G, class L, class VA, class VB> void mma_ss(G, Tile<float, L>& d
       });
 }
 template <class G, class L, class TA, class LA, class VB>
-void mma_rs(G, Tile<float, L>& d, Tile<TA, LA>& a, VB b, bool accumulate) {
+void mma_rs(G, Tile<float, L>& d, Tile<TA, LA>& a, VB b, bool accumulate, int line = __builtin_LINE()) {
   static_assert(LA::shape[0] == L::shape[0] && VB::cols == L::shape[1] && LA::shape[1] == VB::rows, "shapes of a matrix operation");
+  mock::note_until_waited(mock::ranges_of(b), line, mock::block->current().flight.matrix_reads_open);
   mock::matrix_op(
       d, accumulate, VB::rows, [&a](int i, int k) { return operand_value(a.get(i * LA::shape[1] + k)); },
       [b](int k, int j) { return operand_value(*b.at(k, j)); }, [b] { mock::must_be_fenced(b); });

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "mock_order.hpp"
+
 namespace tw {
 // An mbarrier: arrivals and bytes that its current phase still lacks, and how many phases are complete.
 struct Bar {
@@ -29,13 +31,15 @@ struct MatrixOp {
   const void* accumulator;
   std::function<void()> run;
 };
-using Range = std::pair<const unsigned char*, const unsigned char*>;
 // What a role has in flight.
 struct Flight {
   std::vector<std::vector<MatrixOp>> matrix_groups;  // committed, oldest first
   std::vector<MatrixOp> matrix_open;
+  std::vector<Accesses> matrix_reads;  // of each of matrix_groups: tiles that they read until their wait
+  Accesses matrix_reads_open;
   std::vector<std::vector<std::function<void()>>> store_groups;
   std::vector<std::function<void()>> stores_open, copies_open;
+  Accesses copies_noted;  // of copies_open
   std::vector<Range> unfenced;  // written, not yet visible to TMA and wgmma
 };
 struct Role {
@@ -45,10 +49,12 @@ struct Role {
   std::function<bool()> until{};  // what it waits for; empty: it can go on
   std::string waits_for{};
   bool done = false;
+  int agent = 0;
   Flight flight{};
 };
 struct Named {
   int arrived = 0, generation = 0;
+  Meeting meeting{};
 };
 
 class Block {
@@ -63,7 +69,14 @@ class Block {
   std::vector<Range> copied;                // by cp.async, since anyone's fence
   std::vector<Role> roles;
   std::string failure;
+  Order order;
+  std::map<const Bar*, Meeting> meetings;  // of mbarriers
 
+  Meeting& meeting(const Bar& b) {
+    const auto [found, fresh] = meetings.try_emplace(&b);
+    if (fresh) found->second.agent = order.new_agent();
+    return found->second;
+  }
   bool chance(int one_in) { return random_() % static_cast<unsigned>(one_in) == 0; }
 
   // Runs the roles to their ends. False: `failure` says why not.
@@ -142,6 +155,7 @@ inline thread_local Block* block = nullptr;
 
 inline bool Block::run() {
   std::vector<std::thread> threads;
+  for (Role& role : roles) role.agent = order.new_agent();
   for (Role& role : roles)
     threads.emplace_back([this, &role] {
       block = this;
@@ -184,11 +198,42 @@ template <class F> Report launch(const int (&grid)[3], unsigned seed, F prepare)
 inline std::string name_of(const Bar& b) { return b.name && *b.name ? b.name : "an mbarrier"; }
 inline void settle(Bar& b) {
   if (b.pending < 0) block->fail("more arrivals than it counts at " + name_of(b));
-  if (b.pending == 0 && b.bytes == 0) b.phases++, b.pending = b.count;
+  if (b.pending == 0 && b.bytes == 0) {
+    b.phases++, b.pending = b.count;
+    Meeting& meeting = block->meeting(b);
+    meeting.end_phase();
+    meeting.complete.learn(meeting.agent, b.phases);
+  }
 }
 inline void arrive(Bar& b, int n) {
   b.pending -= n;
   settle(b);
+}
+// The role at hand arrives, and with it what it knows.
+inline void arrive_role(Bar& b, int n) {
+  block->order.release(block->current().agent, block->meeting(b).gathered);
+  arrive(b, n);
+}
+
+// Notes accesses of the role at hand, or of `agent`, that it starts.
+inline void note(const std::vector<Range>& ranges, bool writes, int line, int agent, long epoch, Accesses* noted) {
+  const Role& me = block->current();
+  for (const Range& range : ranges) {
+    const std::string fault = block->order.note(me.agent, {range, writes, agent, epoch, me.name, line}, noted);
+    if (!fault.empty()) block->fail(fault);
+  }
+}
+inline void note(const std::vector<Range>& ranges, bool writes, int line) {
+  const int me = block->current().agent;
+  note(ranges, writes, line, me, block->order.now(me), nullptr);
+}
+// A read that the tensor core or the copy engine does until it is waited for.
+inline void note_until_waited(const std::vector<Range>& ranges, int line, Accesses& noted) {
+  note(ranges, false, line, block->current().agent, in_flight, &noted);
+}
+inline void waited(const Accesses& accesses) {
+  const int me = block->current().agent;
+  for (const auto& access : accesses) access->epoch = block->order.now(me);
 }
 inline std::string at_line(const std::string& what, int line) { return what + " at line " + std::to_string(line); }
 }  // namespace mock
@@ -201,13 +246,14 @@ inline void bar_init(Bar& b, int count, const char* name = "") { b = Bar{count, 
 inline void bar_init_fence() {}
 inline void bar_wait(Bar& b, uint32_t parity, int line = __builtin_LINE()) {
   mock::block->wait([&b, parity] { return (b.phases & 1) != parity; }, mock::at_line(mock::name_of(b), line));
+  mock::block->order.acquire(mock::block->current().agent, mock::block->meeting(b).complete);
 }
 inline void bar_expect(Bar& b, int bytes) {
   b.bytes += bytes;
-  mock::arrive(b, 1);
+  mock::arrive_role(b, 1);
 }
 template <class G> void bar_arrive(G, Bar& b) {
-  mock::arrive(b, G::warps);
+  mock::arrive_role(b, G::warps);
   mock::block->yield();
 }
 
@@ -222,16 +268,24 @@ template <int S> struct Cursor {
 inline void named_arrive(int id, int threads) {
   mock::Named& n = mock::block->named[id];
   n.arrived += 32 * mock::block->current().warps;
+  mock::block->order.release(mock::block->current().agent, n.meeting.gathered);
   if (n.arrived > threads) mock::block->fail("named barrier " + std::to_string(id) + " got more arrivals than it counts");
-  if (n.arrived == threads) n.arrived = 0, n.generation++;
+  if (n.arrived == threads) {
+    n.arrived = 0, n.generation++;
+    n.meeting.end_phase();
+  }
 }
 inline void named_sync(int id, int threads, int line = __builtin_LINE()) {
   mock::Named& n = mock::block->named[id];
   const int generation = n.generation;
   named_arrive(id, threads);
   mock::block->wait([&n, generation] { return n.generation != generation; }, mock::at_line("a named barrier", line));
+  mock::block->order.acquire(mock::block->current().agent, n.meeting.complete);
 }
-template <class G> void group_sync(G) { mock::block->yield(); }
+template <class G> void group_sync(G) {
+  mock::block->order.meet(mock::block->current().agent);
+  mock::block->yield();
+}
 inline void block_sync() {}
 template <class G> bool elected(G) { return true; }
 template <int R> void registers_up() {}

@@ -75,13 +75,31 @@ template <class D, class S> void broadcast(D& d, const S& s) { gather<BroadcastM
 template <int... P, class D, class S> void permute(D& d, const S& s) { gather<PermuteMap<P...>>(d, s); }
 template <class D, class S> void relabel(D& d, const S& s) { gather<SameMap>(d, s); }
 
+namespace mock {
+// The threads of a role write scratch memory, meet, read it, and meet.
+template <class G, class W, class R>
+void through_scratch(G g, void* scratch, std::size_t bytes, int line, W write, R read) {
+  const unsigned char* from = static_cast<unsigned char*>(scratch);
+  note({{from, from + bytes}}, true, line);
+  write();
+  group_sync(g);
+  note({{from, from + bytes}}, false, line);
+  read();
+  group_sync(g);
+}
+}  // namespace mock
+
 // The scratch is overwritten, as on the GPU, so that two values that share it wrongly are found.
 template <class G, class T, class LD, class LS>
-void exchange(G g, Tile<T, LD>& d, const Tile<T, LS>& s, void* scratch) {
+void exchange(G g, Tile<T, LD>& d, const Tile<T, LS>& s, void* scratch, int line = __builtin_LINE()) {
   T* p = static_cast<T*>(scratch);
-  for (int i = 0; i < s.size; i++) p[i] = s.get(i);
-  group_sync(g);
-  for (int i = 0; i < d.size; i++) d.set(i, p[i]);
+  const auto write = [&] {
+    for (int i = 0; i < s.size; i++) p[i] = s.get(i);
+  };
+  const auto read = [&] {
+    for (int i = 0; i < d.size; i++) d.set(i, p[i]);
+  };
+  mock::through_scratch(g, scratch, sizeof(T) * static_cast<std::size_t>(s.size), line, write, read);
 }
 
 namespace mock {
@@ -103,11 +121,11 @@ template <int Axis, class LD, class LS> int parts() {
   const Reduction<LD, LS, Axis> table{};
   return 1 << (__builtin_popcount(static_cast<unsigned>(table.lanes)) + __builtin_popcount(static_cast<unsigned>(table.warps)));
 }
-template <int Axis, class T, class LD, class LS, class G> void use_scratch(G g, void* scratch) {
-  if (const int bytes = reduce_bytes<T, LD, LS, Axis>(); bytes) {
-    std::memset(scratch, 0xff, static_cast<std::size_t>(bytes));
-    group_sync(g);
-  }
+template <int Axis, class T, class LD, class LS, class G> void use_scratch(G g, void* scratch, int line) {
+  if (const int bytes = reduce_bytes<T, LD, LS, Axis>(); bytes)
+    through_scratch(
+        g, scratch, static_cast<std::size_t>(bytes), line,
+        [&] { std::memset(scratch, 0xff, static_cast<std::size_t>(bytes)); }, [] {});
 }
 }  // namespace mock
 
@@ -118,13 +136,13 @@ template <int Axis, class T, class LD, class LS, class F> void reduce_own(Tile<T
   for (int i = 0; i < d.size; i++) d.set(i, to<T>(to<float>(d.get(i)) / mock::parts<Axis, LD, LS>()));
 }
 template <int Axis, class LS, class G, class T, class LD, class F>
-void reduce_threads(G g, Tile<T, LD>& d, F, void* scratch = nullptr) {
+void reduce_threads(G g, Tile<T, LD>& d, F, void* scratch = nullptr, int line = __builtin_LINE()) {
   for (int i = 0; i < d.size; i++) d.set(i, to<T>(to<float>(d.get(i)) * mock::parts<Axis, LD, LS>()));
-  mock::use_scratch<Axis, T, LD, LS>(g, scratch);
+  mock::use_scratch<Axis, T, LD, LS>(g, scratch, line);
 }
 template <int Axis, class G, class T, class LD, class LS, class F>
-void reduce(G g, Tile<T, LD>& d, const Tile<T, LS>& s, F f, void* scratch = nullptr) {
+void reduce(G g, Tile<T, LD>& d, const Tile<T, LS>& s, F f, void* scratch = nullptr, int line = __builtin_LINE()) {
   mock::combine<Axis>(d, s, f);
-  mock::use_scratch<Axis, T, LD, LS>(g, scratch);
+  mock::use_scratch<Axis, T, LD, LS>(g, scratch, line);
 }
 }  // namespace tw

@@ -104,6 +104,7 @@ template <class G> void compute_role(const Args& args, Smem& s, G g) {
   tw::broadcast(over, column);
   tw::map(out, TW_FN(float a, float b) { return a / b; }, out, over);
   tw::cast(half, out);
+  tw::group_sync(g);  // the other warps are done with q too
   tw::smem_store(g, q, half);
   if (args.fault != NoFence) tw::async_fence();
   tw::group_sync(g);
