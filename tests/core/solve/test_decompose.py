@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from large_loops import KERNELS, unequal, unlike, unrolled
 
 from core.graph.fold import fold
 from core.graph.model import (
     Block,
     Dependence,
-    DependenceKind,
     Graph,
     GroupKind,
     Limits,
@@ -35,21 +34,6 @@ from core.solve.problem import make_problem
 from core.solve.search import DECOMPOSITION
 from core.solve.sequential import sequential
 from core.solve.solve import solve
-
-KERNELS = Path(__file__).parents[2] / "data" / "cases" / "kernels"
-
-
-def unrolled(name: str, times: int) -> Graph:
-    """A case, unrolled on a machine with shared memory for the rings of all copies."""
-    graph = unroll(load_graph(KERNELS / f"{name}.yaml"), times)
-    machine = replace(graph.machine, shared_memory_bytes=times * graph.machine.shared_memory_bytes)
-    return replace(graph, machine=machine)
-
-
-def unlike(graph: Graph) -> Graph:
-    """The graph with one dependence that costs nothing but that no copy has, so that it does not fold."""
-    first, *_, last = graph.ops
-    return replace(graph, dependences=(*graph.dependences, Dependence(first, last, 0, 9, kind=DependenceKind.ORDER)))
 
 
 def budget() -> Budget:
@@ -79,13 +63,6 @@ def test_an_unrolled_loop_reaches_its_bound(name: str, times: int) -> None:
     graph = unrolled(name, times)
     schedule = best(graph, lower_bound(graph))
     assert schedule is not None and schedule.ii == lower_bound(graph)
-
-
-def unequal(graph: Graph) -> Graph:
-    """The graph with latencies of which no two copies have the same."""
-    chance = random.Random(1)
-    costs = {n: replace(op, latency=op.latency - chance.randint(0, op.latency // 30)) for n, op in graph.ops.items()}
-    return replace(graph, ops=costs)
 
 
 def test_copies_of_unequal_cost_fold() -> None:
