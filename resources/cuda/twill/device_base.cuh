@@ -56,6 +56,13 @@ template <int First, int Warps, int Barrier> struct Group {
   static TW_CALL int warp() { return Warps == 1 ? 0 : __shfl_sync(0xffffffffu, thread() / 32, 0); }
 };
 
+// The number as something new, so that what is made of it is made where it is used: the many addresses and descriptors
+// of a tile would be kept from one iteration of a loop to the next, in registers that tiles need.
+TW_CALL uint32_t made_here(uint32_t x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
+
 template <int Axis> TW_CALL int program_id() { return Axis == 0 ? blockIdx.x : Axis == 1 ? blockIdx.y : blockIdx.z; }
 template <int Axis> TW_CALL int num_programs() { return Axis == 0 ? gridDim.x : Axis == 1 ? gridDim.y : gridDim.z; }
 }  // namespace tw

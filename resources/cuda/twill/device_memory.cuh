@@ -66,9 +66,13 @@ template <class L, class View> TW_BOTH int vector_of() {
   return v;
 }
 
-template <class L, class G> TW_CALL void coordinates(G, int i, int* c) {
-  TW_UNROLL for (int k = 0; k < L::rank; k++) c[k] = reg_part<L>(i, k) ^ thread_part<L>(G::lane(), G::warp(), k);
-}
+// Where the elements of a thread's registers lie in a shared tile.
+template <class L, class View, class G> struct Places {
+  unsigned char* base;
+  uint32_t thread;
+  TW_CALL Places(G, View view) : base(view.base), thread(made_here(thread_offset<L, View>(G::lane(), G::warp()))) {}
+  template <class T> TW_CALL T* at(int i) const { return reinterpret_cast<T*>(base + (thread ^ reg_offset<L, View>(i))); }
+};
 
 // Whether the tile has the accumulator's layout in its lowest bits: pairs of columns, rows 8 apart, columns 8 apart.
 template <class L> TW_BOTH bool is_fragment() {
@@ -86,22 +90,20 @@ template <class L> TW_BOTH bool is_fragment() {
 template <class G, class View, class T, class L, bool P> TW_CALL void smem_store(G g, View view, const Tile<T, L, P>& s) {
   if constexpr (P && sizeof(T) == 2 && is_fragment<L>() && View::rank == 2 && View::contiguous_dim == 1 && View::run >= 8) {
     const int lane = G::lane(), row = (lane & 7) + (lane & 8), col = (lane >> 4) * 8;
-    const int row0 = thread_part<L>(0, G::warp(), 0), col0 = thread_part<L>(0, G::warp(), 1);
+    const uint32_t thread = made_here(thread_offset<L, View>(0, G::warp()) ^ View::offset(row, col));
     TW_UNROLL for (int j = 0; j < L::regs / 8; j++) {
-      const uint32_t a = static_cast<uint32_t>(__cvta_generic_to_shared(
-          view.at((row0 ^ reg_part<L>(8 * j, 0)) + row, (col0 ^ reg_part<L>(8 * j, 1)) + col)));
+      const uint32_t a = static_cast<uint32_t>(__cvta_generic_to_shared(view.base + (thread ^ reg_offset<L, View>(8 * j))));
       asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(a), "r"(s.w[4 * j]),
                    "r"(s.w[4 * j + 1]), "r"(s.w[4 * j + 2]), "r"(s.w[4 * j + 3])
                    : "memory");
     }
   } else {
     constexpr int V = vector_of<L, View>();
+    const Places<L, View, G> places(g, view);
     TW_UNROLL for (int i = 0; i < L::regs; i += V) {
-      int c[L::rank];
-      coordinates<L>(g, i, c);
       Pieces<T, V> v;
       TW_UNROLL for (int k = 0; k < V; k++) v.part[k] = s.get(i + k);
-      *reinterpret_cast<decltype(v.whole)*>(view.at(c)) = v.whole;
+      *places.template at<decltype(v.whole)>(i) = v.whole;
     }
   }
 }
@@ -109,11 +111,10 @@ template <class G, class View, class T, class L, bool P> TW_CALL void smem_store
 // ttg.local_load.
 template <class G, class View, class T, class L, bool P> TW_CALL void smem_load(G g, Tile<T, L, P>& d, View view) {
   constexpr int V = vector_of<L, View>();
+  const Places<L, View, G> places(g, view);
   TW_UNROLL for (int i = 0; i < L::regs; i += V) {
-    int c[L::rank];
-    coordinates<L>(g, i, c);
     Pieces<T, V> v;
-    v.whole = *reinterpret_cast<const decltype(v.whole)*>(view.at(c));
+    v.whole = *places.template at<const decltype(v.whole)>(i);
     TW_UNROLL for (int k = 0; k < V; k++) d.set(i + k, v.part[k]);
   }
 }
@@ -126,16 +127,15 @@ TW_CALL void cp_async(G g, View view, const Ptr& ptrs, const Mask& mask = {}) {
   using T = typename View::element;
   using L = typename Ptr::layout;
   constexpr int shared = vector_of<L, View>(), W = shared < V ? shared : V, bytes = W * int(sizeof(T));
+  const Places<L, View, G> places(g, view);
   TW_UNROLL for (int i = 0; i < L::regs; i += W) {
-    int c[L::rank];
-    coordinates<L>(g, i, c);
     if constexpr (bytes < 4) {
       Pieces<T, W> v;
       TW_UNROLL for (int k = 0; k < W; k++) v.part[k] = T{};
       if (mask.get(i)) v.whole = *reinterpret_cast<const decltype(v.whole)*>(ptrs.get(i));
-      *reinterpret_cast<decltype(v.whole)*>(view.at(c)) = v.whole;
+      *places.template at<decltype(v.whole)>(i) = v.whole;
     } else {
-      const uint32_t to = static_cast<uint32_t>(__cvta_generic_to_shared(view.at(c)));
+      const uint32_t to = static_cast<uint32_t>(__cvta_generic_to_shared(places.template at<T>(i)));
       const int valid = mask.get(i) ? bytes : 0;
       if constexpr (bytes == 16) {
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(ptrs.get(i)), "r"(valid) : "memory");

@@ -100,12 +100,15 @@ template <class D, class S> TW_CALL void broadcast(D& d, const S& s) { gather<Br
 template <int... P, class D, class S> TW_CALL void permute(D& d, const S& s) { gather<PermuteMap<P...>>(d, s); }
 template <class D, class S> TW_CALL void relabel(D& d, const S& s) { gather<SameMap>(d, s); }
 
-// Row-major offset of a register's element in a tile of that layout's shape.
-template <class L, class G> TW_CALL int linear_at(G, int i) {
-  constexpr Bases<L> t{};
+// A register's and a thread's part of the row-major number of an element in a tile of that layout's shape.
+template <class L> TW_BOTH int reg_number(int i) {
   int n = 0;
-  TW_UNROLL for (int k = 0; k < L::rank; k++)
-    n = n * t.shape[k] + (reg_part<L>(i, k) ^ thread_part<L>(G::lane(), G::warp(), k));
+  for (int k = 0; k < L::rank; k++) n = n * Bases<L>().shape[k] + reg_part<L>(i, k);
+  return n;
+}
+template <class L> TW_BOTH int thread_number(int lane, int warp) {
+  int n = 0;
+  TW_UNROLL for (int k = 0; k < L::rank; k++) n = n * Bases<L>().shape[k] + thread_part<L>(lane, warp, k);
   return n;
 }
 
@@ -113,9 +116,11 @@ template <class L, class G> TW_CALL int linear_at(G, int i) {
 template <class G, class T, class LD, class LS, bool PD, bool PS>
 TW_CALL void exchange(G g, Tile<T, LD, PD>& d, const Tile<T, LS, PS>& s, void* scratch) {
   T* p = static_cast<T*>(scratch);
-  TW_UNROLL for (int i = 0; i < LS::regs; i++) p[linear_at<LS>(g, i)] = s.get(i);
+  const uint32_t from = made_here(thread_number<LS>(G::lane(), G::warp()));
+  TW_UNROLL for (int i = 0; i < LS::regs; i++) p[from ^ reg_number<LS>(i)] = s.get(i);
   group_sync(g);
-  TW_UNROLL for (int i = 0; i < LD::regs; i++) d.set(i, p[linear_at<LD>(g, i)]);
+  const uint32_t to = made_here(thread_number<LD>(G::lane(), G::warp()));
+  TW_UNROLL for (int i = 0; i < LD::regs; i++) d.set(i, p[to ^ reg_number<LD>(i)]);
   group_sync(g);
 }
 

@@ -50,6 +50,23 @@ template <class L> TW_BOTH int thread_part(int lane, int warp, int d) {
   return c;
 }
 
+// Where a shared tile holds an element is linear in the bits of its coordinates, as the layout is: the offset of a
+// register's element is the XOR of what the register and what the thread contribute. In bytes.
+template <class L, class View> TW_BOTH int reg_offset(int i) {
+  if constexpr (L::rank == 1) {
+    return View::offset(reg_part<L>(i, 0));
+  } else {
+    return View::offset(reg_part<L>(i, 0), reg_part<L>(i, 1));
+  }
+}
+template <class L, class View> TW_BOTH int thread_offset(int lane, int warp) {
+  if constexpr (L::rank == 1) {
+    return View::offset(thread_part<L>(lane, warp, 0));
+  } else {
+    return View::offset(thread_part<L>(lane, warp, 0), thread_part<L>(lane, warp, 1));
+  }
+}
+
 // Coordinates of the source element that element `d` of a result takes, for each kind of view.
 template <int Dim> struct ExpandMap {
   template <class LS> static TW_BOTH int at(const int* d, int k) { return d[k < Dim ? k : k + 1]; }

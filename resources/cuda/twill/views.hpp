@@ -19,7 +19,7 @@ template <class T, int Rows, int Cols, int Swizzle, bool Transposed, int Lines =
   static constexpr int run = 16 / int(sizeof(T));  // elements that stay together
   unsigned char* base;
 
-  TW_CALL static int offset(int row, int col) {
+  TW_BOTH static int offset(int row, int col) {
     const int line = Transposed ? col : row, byte = (Transposed ? row : col) * int(sizeof(T));
     const int block = byte / width, inner = byte % width;
     const int twist = Swizzle == 128 ? line % 8 : Swizzle == 64 ? line / 2 % 4 : Swizzle == 32 ? line / 4 % 2 : 0;
@@ -51,7 +51,7 @@ template <class T, int Rows, int Cols, int Vec, int PerPhase, int MaxPhase, bool
   static constexpr int run = MaxPhase == 1 ? (length < 16 / int(sizeof(T)) ? length : 16 / int(sizeof(T))) : Vec;
   unsigned char* base;
 
-  TW_CALL static int offset(int row, int col) {
+  TW_BOTH static int offset(int row, int col) {
     const int line = Transposed ? col : row, place = Transposed ? row : col;
     const int phase = line / PerPhase % MaxPhase;
     return (line * length + ((place / Vec ^ phase) * Vec + place % Vec)) * int(sizeof(T));
@@ -67,7 +67,7 @@ template <class T, int N> struct SharedVector {
   static constexpr int rank = 1, rows = 1, cols = N, bytes = N * int(sizeof(T)), contiguous_dim = 0;
   static constexpr int run = N < 16 / int(sizeof(T)) ? N : 16 / int(sizeof(T));
   unsigned char* base;
-  TW_CALL static int offset(int i) { return i * int(sizeof(T)); }
+  TW_BOTH static int offset(int i) { return i * int(sizeof(T)); }
   TW_CALL T* at(int i) const { return reinterpret_cast<T*>(base + offset(i)); }
   TW_CALL T* at(const int* c) const { return at(c[0]); }
 };
