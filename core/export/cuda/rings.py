@@ -179,6 +179,13 @@ def cursors(statements: Sequence[Statement], rings: Mapping[str, RingText]) -> s
                 found.add((rings[name].cursor("full", waits=True), rings[name].ring.depth))
             case WaitFree(ring=name):
                 found.add((rings[name].cursor("free", waits=True), rings[name].ring.depth))
+            case Issue(writes=writes):
+                own = (rings[place.ring] for place in writes if isinstance(place, Slot))
+                found |= {
+                    (ring.cursor("free", waits=True), ring.ring.depth)
+                    for ring in own
+                    if ring.ring.kind is RingKind.OWN and ring.ring.depth > 1
+                }
             case ArriveFull(ring=name) if rings[name].ring.kind is not RingKind.OWN:
                 found.add((rings[name].cursor("full", waits=False), rings[name].ring.depth))
             case ArriveFree(ring=name) if rings[name].ring.kind is not RingKind.OWN:

@@ -148,6 +148,9 @@ class RoleWriter:
         lines, rings = self.text.lines, self._variables.rings
         match statement:
             case Issue():
+                for slot in statement.writes:
+                    if isinstance(slot, Slot) and rings[slot.ring].ring.kind is RingKind.OWN:
+                        self._next_own(rings[slot.ring])
                 write_issue(self._variables, statement)
             case Move(target=target, source=source):
                 self._move(target, self._variables.source(source))
@@ -219,14 +222,27 @@ class RoleWriter:
             parity = f"{cursor}.parity ^ 1" if writes else f"{cursor}.parity"
             bar = ring.barrier("free" if writes else "full", f"{cursor}.slot")
             lines.add(f"tw::bar_wait({bar}, {parity});")
-        if ring.ring.depth > 1:
-            place, behind = ring.place(writes), self._variables.behind.get((ring.ring.name, writes), 0)
-            for index in range(behind, 0, -1):
-                lines.add(f"{place}[{index}] = {place}[{index - 1}];")
-            lines.add(f"{place}{'[0]' if behind else ''} = {cursor}.slot;")
+        self._take_slot(ring, cursor, writes=writes)
         lines.add(f"{cursor}.next();")
         if ring.ring.kind is RingKind.CP_ASYNC and not writes:
             lines.add("tw::async_fence();")
+
+    def _take_slot(self, ring: RingText, cursor: str, *, writes: bool) -> None:
+        """The cursor's slot is the newest one that the role writes or reads."""
+        if ring.ring.depth == 1 or (ring.ring.name, writes) not in self._variables.behind:
+            return
+        place, behind = ring.place(writes), self._variables.behind[ring.ring.name, writes]
+        for index in range(behind, 0, -1):
+            self.text.lines.add(f"{place}[{index}] = {place}[{index - 1}];")
+        self.text.lines.add(f"{place}{'[0]' if behind else ''} = {cursor}.slot;")
+
+    def _next_own(self, ring: RingText) -> None:
+        """The role fills the next slot of a ring of its own, which it reads too; nobody waits for it."""
+        if ring.ring.depth > 1:
+            cursor = ring.cursor("free", waits=True)
+            self._take_slot(ring, cursor, writes=True)
+            self._take_slot(ring, cursor, writes=False)
+            self.text.lines.add(f"{cursor}.next();")
 
     def _arrive(self, ring: RingText, *, full: bool) -> None:
         if ring.ring.kind is RingKind.OWN:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from core.export.cuda.batch import Case, checked_batch
@@ -24,7 +25,8 @@ ROOT = Path(__file__).parents[4]
 SAMPLES = ROOT / "tests" / "data" / "ttgir"
 PROJECTS = ROOT / "projects"
 sys.path.insert(0, str(ROOT / "tests" / "core" / "ir" / "interpret"))
-from kernel_cases import case_for  # noqa: E402
+import kernel_cases  # noqa: E402
+from case_parts import Tile  # noqa: E402
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
@@ -37,9 +39,14 @@ def kernel_of(name: str) -> str:
 
 def write_case(module: Module, name: str, folder: Path) -> None:
     """The batch file of a sample: its case, with what the interpreter makes of it."""
-    case, kernel = case_for(f"{name}.ttgir"), kernel_of(name)
+    case, kernel = kernel_cases.case_for(f"{name}.ttgir"), kernel_of(name)
     arguments = {p.name: value for p, value in zip(parameters(module, kernel), case.arguments, strict=True)}
     (folder / "cases.bin").write_bytes(checked_batch(module, kernel, [Case(name, arguments, case.grid)]))
+
+
+def sized_case(kernel: str, sizes: dict[str, int], element: str) -> kernel_cases.Case:
+    """The case of a kernel for tiles of other sizes than its own: more or fewer iterations."""
+    return kernel_cases.CASES[kernel](Tile(sizes, element, frozenset(), np.random.default_rng(5)))
 
 
 def scheduled(project: str) -> tuple[Module, ScheduledLoop]:
@@ -68,6 +75,14 @@ def run_mock(folder: Path, seeds: int = 3) -> dict[str, Any]:
     """The answer for the only case of the folder."""
     (answer,) = run_all(folder, seeds)
     return answer
+
+
+def run_one(folder: Path, seed: int) -> dict[str, Any]:
+    """The answer for the only case of the folder, with one seed."""
+    command = ["./mock", "--seed", str(seed), "--seeds", "1"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode in (0, 1) and done.stdout, (done.returncode, done.stdout, done.stderr)
+    return json.loads(done.stdout)
 
 
 def run_all(folder: Path, seeds: int = 3) -> list[dict[str, Any]]:

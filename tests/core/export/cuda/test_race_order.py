@@ -1,0 +1,192 @@
+"""Accesses to shared memory that nothing orders are found by what orders them, not by luck: hand-overs with an order
+left out, and those of the three programs of which racecheck reported hazards (tests/bench/results/racecheck.md)."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+from mock_runs import COMPILER, ROOT, SAMPLES, build, kernel_of, needs_compiler, run_one, sized_case
+
+from core.export.cuda.batch import Case, checked_batch
+from core.export.cuda.folder import export_program
+from core.export.roles.build import scheduled_program
+from core.export.roles.model import Ring, RingKind, RoleProgram
+from core.export.roles.places import ScheduledLoop
+from core.graph.model import GroupKind
+from core.ir.interpret import parameters
+from core.machine.build import build_graph
+from core.machine.load import find_machine
+from core.project.load import load_project
+from core.project.opened import open_project
+from core.resources import data_folder
+from core.schedule.read import load_schedule
+from core.solve.events import Level, SolveOptions
+from core.solve.solve import solve
+
+pytestmark = needs_compiler
+
+DATA = ROOT / "tests" / "data" / "cuda"
+EDGES = (
+    "nothing left out",
+    "no wait for a full slot",
+    "no wait for a free slot",
+    "full before the store",
+    "free before the load",
+    "a wait for the other parity",
+    "no wait at a named barrier",
+    "the threads of a role do not meet before they load",
+    "the threads of a role do not meet before they store again",
+    "free before the matrix op is done",
+    "a store to where a copy is under way",
+    "a store to what a bulk store still reads",
+)
+
+
+@pytest.fixture(scope="module")
+def edges(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[tuple[bool, str]]]:
+    assert COMPILER is not None
+    program = tmp_path_factory.mktemp("edges") / "edges"
+    flags = ["-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-pthread", "-DTWILL_MOCK"]
+    include = f"-I{data_folder('resources') / 'cuda'}"
+    subprocess.run([COMPILER, *flags, include, str(DATA / "mock_edges.cpp"), "-o", str(program)], check=True)
+    text = subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout
+    found: dict[int, list[tuple[bool, str]]] = defaultdict(list)
+    for line in text.splitlines():
+        fault, _, accepted, message = line.split("|", 3)
+        found[int(fault)].append((accepted == "1", message))
+    return found
+
+
+def test_right_edges_are_accepted_for_every_seed(edges: dict[int, list[tuple[bool, str]]]) -> None:
+    assert sorted(edges) == list(range(len(EDGES)))
+    assert len(edges[0]) == 12
+    assert all(accepted for accepted, _ in edges[0]), edges[0]
+
+
+@pytest.mark.parametrize("fault", range(1, len(EDGES)), ids=EDGES[1:])
+def test_what_is_not_ordered_is_found_for_every_seed(edges: dict[int, list[tuple[bool, str]]], fault: int) -> None:
+    assert len(edges[fault]) == 12
+    for accepted, message in edges[fault]:
+        assert not accepted
+        assert "a race" in message or (EDGES[fault] == "a wait for the other parity" and "deadlock" in message)
+    assert any(re.search(r"a race: \w+ \w+ shared memory at line \d+, which", message) for _, message in edges[fault])
+
+
+# ---- the programs of which racecheck reported hazards
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A file, its groups (or a schedule that is kept), sizes of a call whose loop needs every slot several times, and
+    how many rings hand over register tiles; `own`: rings of several slots that one role fills and reads."""
+
+    file: Path
+    groups: tuple[GroupKind, ...]
+    sizes: dict[str, int]
+    hand_offs: int
+    own: int = 0
+    schedule: Path | None = None
+
+
+LOADS = GroupKind("load", 1, 1, variable_latency=True)
+TWO = GroupKind("compute", 4, 2)
+REPORTED = {
+    "attention": Reported(
+        DATA / "fa_fwd_sm90_d64m64n64-f16-full_v39_pre.ttgir", (LOADS, TWO), {"d": 64, "m": 64, "n": 256}, 4
+    ),
+    "softmax": Reported(
+        SAMPLES / "softmax_rows_sm90_m4n512-f16_v39_pre.ttgir",
+        (TWO,),
+        {"m": 4, "n": 3000},
+        2,
+        schedule=DATA / "softmax_two_groups.yaml",
+    ),
+    "product with 8-bit weights": Reported(
+        SAMPLES / "gemm_w8_sm90_m64n128k64-bf16_v39_pre.ttgir",
+        (GroupKind("load", 4, 1, variable_latency=True), GroupKind("compute", 4, 1)),
+        {"m": 64, "n": 128, "k": 256},
+        1,
+        own=1,
+    ),
+}
+LEFT_OUT = """#include "twill.cuh"
+#include <cstdlib>
+static bool left_out(const char* wait) {
+  const char* asked = std::getenv("LEFT_OUT");
+  return asked && std::strcmp(asked, wait) == 0;
+}
+"""
+
+
+@cache
+def program_of(name: str) -> RoleProgram:
+    """Its role program."""
+    one = REPORTED[name]
+    opened = open_project(load_project(one.file, "h100"))
+    assert opened.tiles is not None
+    if one.schedule is not None:
+        schedule = load_schedule(one.schedule, opened.graph)
+        return scheduled_program([ScheduledLoop(opened.tiles, opened.graph, schedule, opened.fusion)])
+    graph = build_graph(opened.tiles, find_machine("h100", Path()), one.groups).graph
+    solved = solve(graph, SolveOptions(objective=(Level.II,), limit_s=60.0))
+    assert solved.schedule is not None
+    return scheduled_program([ScheduledLoop(opened.tiles, graph, solved.schedule)])
+
+
+def hand_offs(program: RoleProgram) -> list[Ring]:
+    """The rings that one role stores to and another loads from."""
+    return [
+        ring for ring in program.rings.values() if ring.kind is RingKind.THREADS and ring.producer not in ring.consumers
+    ]
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_the_reported_edges_are_safe_and_race_without_their_waits(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One wait alone may say what another one says too, so all waits of one role for another are left out at once: then
+    nothing orders the tiles of these two in that direction."""
+    one, program = REPORTED[name], program_of(name)
+    rings = hand_offs(program)
+    assert len(rings) == one.hand_offs
+    assert one.own == sum(ring.kind is RingKind.OWN and ring.depth > 1 for ring in program.rings.values())
+    export_program(program, tmp_path)
+    kernel = tmp_path / "kernel.cu"
+    text = kernel.read_text(encoding="utf-8").replace('#include "twill.cuh"\n', LEFT_OUT)
+    waits: set[str] = set()
+    for ring in rings:
+        (consumer,) = ring.consumers
+        for side, waiting, other in (("full", consumer, ring.producer), ("free", ring.producer, consumer)):
+            wait = re.compile(rf"^( *)(tw::bar_wait\(s\.{ring.name}_{side}\[)", re.MULTILINE)
+            text, count = wait.subn(rf'\1if (!left_out("{waiting} for {other}")) \2', text)
+            assert count
+            waits.add(f"{waiting} for {other}")
+    kernel.write_text(text, encoding="utf-8")
+    write_longer_case(one, program, tmp_path)
+    build(tmp_path, ["-O1"])
+    for seed in range(1, 9):
+        answer = run_one(tmp_path, seed)
+        assert answer["ok"], answer
+    assert len(waits) == 2
+    for wait in waits:
+        monkeypatch.setenv("LEFT_OUT", wait)
+        answers = [run_one(tmp_path, seed) for seed in range(1, 9)]
+        assert not any(answer["ok"] for answer in answers), wait
+        assert any("a race" in answer.get("failure", "") for answer in answers), (wait, answers)
+
+
+def write_longer_case(one: Reported, program: RoleProgram, folder: Path) -> None:
+    """A call of one program whose loop has more iterations than any ring has slots."""
+    kernel = kernel_of(one.file.stem)
+    element = "bf16" if "bf16" in one.file.stem else "f16"
+    case = sized_case(kernel, one.sizes, element)
+    names = [parameter.name for parameter in parameters(program.module, kernel)]
+    arguments = dict(zip(names, case.arguments, strict=True))
+    batch = checked_batch(program.module, kernel, [Case("longer", arguments, tuple(1 for _ in case.grid))])
+    (folder / "cases.bin").write_bytes(batch)
