@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from core.export.cuda.elements import ElementError, cpp_type, element_bytes, scalar_element
 from core.export.cuda.holds import Held, Scalar, Tile, View, tile_type
@@ -21,7 +21,8 @@ Vectors = Callable[[Operation, Layout], int]
 class RoleText:
     """A role while it is written. `scratch`: bytes of shared memory that its exchanges, reductions and stores take
     turns in; `stored`: whether a TMA store may still read them. `late`: whether all roles are done with their rings, so
-    that scratch memory may lie where those were: `late_scratch` bytes."""
+    that scratch memory may lie where those were: `late_scratch` bytes. `operands`: bytes of its operands of matrix ops
+    in shared memory, by the name of their area."""
 
     kernel: KernelText
     name: str
@@ -34,6 +35,7 @@ class RoleText:
     late_scratch: int = 0
     stored: bool = False
     late: bool = False
+    operands: dict[str, int] = field(default_factory=dict[str, int])
 
     def declare(self, tile: Tile) -> None:
         """The variable of a register tile."""

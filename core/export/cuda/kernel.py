@@ -62,8 +62,9 @@ def kernel_file(program: RoleProgram, options: Options = DEFAULTS) -> KernelFile
         vectors = vectors_of(program.module, function)
         sums = list(deferred_sums(program, users)) if options.sums_in_parts else []
         written = _Written(kernel, program, rings, vectors, options, sums)
-        if written.memory.bytes > MOST_SHARED_BYTES and not options.persistent:
-            written = _Written(kernel.again(), program, rings, vectors, options, sums, reuse_rings=True)
+        for economy in ECONOMIES:
+            if written.memory.bytes > MOST_SHARED_BYTES:
+                written = _Written(kernel.again(), program, rings, vectors, options, sums, economy)
     except ElementError as problem:
         raise _not_exported(program, f"there is no text for {problem}") from None
     kernel, memory = written.kernel, written.memory
@@ -111,8 +112,25 @@ def kernel_file(program: RoleProgram, options: Options = DEFAULTS) -> KernelFile
     return KernelFile(source, origins, wrappers(kernel.matrix_shapes), tuple(kernel.holes), shared, description)
 
 
+@dataclass(frozen=True, slots=True)
+class Economy:
+    """How shared memory is saved. `reuse_rings`: scratch memory behind the loops lies where the rings were;
+    `operands_in_registers`: all operands A of matrix ops that the text has there."""
+
+    reuse_rings: bool = False
+    operands_in_registers: bool = False
+
+
+ECONOMIES = (
+    Economy(reuse_rings=True),
+    Economy(operands_in_registers=True),
+    Economy(reuse_rings=True, operands_in_registers=True),
+)
+"""What is tried, one after another, while a kernel needs more than a block can have."""
+
+
 class _Written:
-    """All roles, written. `reuse_rings`: scratch memory behind the loops lies where the rings were."""
+    """All roles, written."""
 
     def __init__(
         self,
@@ -122,19 +140,31 @@ class _Written:
         vectors: Vectors,
         options: Options,
         sums: Sequence[DeferredSum],
-        *,
-        reuse_rings: bool = False,
+        economy: Economy = Economy(),
     ) -> None:
         self.kernel = kernel
+        reuse_rings = economy.reuse_rings and not options.persistent
+        in_shared = not economy.operands_in_registers
         self.writers = [
-            RoleWriter(kernel, program, role, rings, vectors, options, sums, reuse_rings=reuse_rings)
+            RoleWriter(
+                kernel,
+                program,
+                role,
+                rings,
+                vectors,
+                options,
+                sums,
+                reuse_rings=reuse_rings,
+                operands_in_shared=in_shared,
+            )
             for role in program.roles
         ]
         self.bodies = {identifier(writer.role.name): writer.write() for writer in self.writers}
         texts = {identifier(writer.role.name): writer.text for writer in self.writers}
         scratch = {name: text.scratch for name, text in texts.items() if text.scratch}
         late = {name: text.late_scratch for name, text in texts.items() if text.late_scratch}
-        self.memory = SharedMemory(rings.values(), scratch, late)
+        operands = {name: size for text in texts.values() for name, size in text.operands.items()}
+        self.memory = SharedMemory(rings.values(), scratch, late, operands)
 
 
 def _not_exported(program: RoleProgram, why: str) -> InputError:

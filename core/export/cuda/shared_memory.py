@@ -30,9 +30,16 @@ class Area:
 
 class SharedMemory:
     """The struct of a block, widest alignment first. `scratch`: bytes by role; `late_scratch`: of what may lie where
-    the rings were, which begins at `late` bytes from the start."""
+    the rings were, which begins at `late` bytes from the start; `operands`: bytes of the roles' own operands of matrix
+    ops, by area."""
 
-    def __init__(self, rings: Iterable[RingText], scratch: Mapping[str, int], late_scratch: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        rings: Iterable[RingText],
+        scratch: Mapping[str, int],
+        late_scratch: Mapping[str, int],
+        operands: Mapping[str, int],
+    ) -> None:
         self.rings = sorted(rings, key=lambda ring: -ring.alignment)
         areas = [Area(ring.name, ring.bytes, ring.alignment, ring.ring.depth) for ring in self.rings]
         tiles = _end(areas)
@@ -43,7 +50,8 @@ class SharedMemory:
             end += -(-size // ALIGNMENT) * ALIGNMENT
         if end > tiles:
             areas.append(Area("beyond_rings", end - tiles, 1))
-        areas += [Area(f"scratch_{role}", size, ALIGNMENT) for role, size in scratch.items()]
+        own = {f"scratch_{role}": size for role, size in scratch.items()}
+        areas += [Area(name, size, ALIGNMENT) for name, size in (own | dict(operands)).items()]
         self.areas = areas
         barriers = sum(ring.ring.depth for ring in self.rings for side in ("full", "free") if ring.has_barrier(side))
         whole = -(-_end(areas) // _BARRIER_BYTES) * _BARRIER_BYTES + _BARRIER_BYTES * barriers

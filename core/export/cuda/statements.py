@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from core.export.cuda import tile_ops
+from core.export.cuda.compact import compact_layouts
 from core.export.cuda.context import RoleText, Vectors
 from core.export.cuda.deferred import DeferredSum, register_of
 from core.export.cuda.elements import cpp_type
@@ -13,6 +14,7 @@ from core.export.cuda.issues import TMA_STORES, write_issue
 from core.export.cuda.names import Names
 from core.export.cuda.options import PLACES, Options
 from core.export.cuda.rings import RingText, cursors, slots_used, uses_rings
+from core.export.cuda.shared_operands import shared_operands
 from core.export.cuda.text import KernelText, Lines
 from core.export.cuda.variables import Variables
 from core.export.roles.model import (
@@ -59,13 +61,16 @@ class RoleWriter:
         sums: Sequence[DeferredSum] = (),
         *,
         reuse_rings: bool = False,
+        operands_in_shared: bool = True,
     ) -> None:
         self.role, self._program, self._options, self._reuse_rings = role, program, options, reuse_rings
         self._sums = list(_sums_of(role.statements, sums))
         self._inside: list[Loop] = []
         deferred = frozenset(each.reduction for total, _ in self._sums for each in total.row())
         self.text = RoleText(kernel, role.name, role.warps, Lines(1), Names(), vectors, deferred)
-        self._variables = Variables(self.text, rings, slots_used(role.statements))
+        in_shared = shared_operands(kernel, role.statements, role.warps) if operands_in_shared else frozenset[Value]()
+        behind = slots_used(role.statements)
+        self._variables = Variables(self.text, rings, behind, in_shared, compact_layouts(kernel, role))
 
     @property
     def sums(self) -> list[DeferredSum]:

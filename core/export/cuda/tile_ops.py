@@ -6,7 +6,7 @@ import re
 
 from core.export.cuda.context import Context, Lowerings, RoleText
 from core.export.cuda.elements import ElementError, cpp_type, element_bytes, literal
-from core.export.cuda.holds import Scalar, Tile
+from core.export.cuda.holds import Scalar, Tile, View
 from core.export.cuda.layouts import Layout, narrowed, permuted, with_dimension, without_dimension
 from core.export.cuda.names import identifier
 from core.export.cuda.scalar import constant, expression
@@ -105,7 +105,14 @@ def _transpose(context: Context) -> None:
 
 
 def _convert_layout(context: Context) -> None:
-    context.role.move(context.target(), context.tile(0))
+    result = context.results[0]
+    if not isinstance(result, View):
+        context.role.move(context.target(), context.tile(0))
+        return
+    context.line("tw::group_sync(g);")  # all warps are done with what was there
+    context.line(f"tw::smem_store(g, {result.text}, {context.tile(0).text});")
+    context.line("tw::async_fence();")
+    context.line("tw::group_sync(g);")
 
 
 def _unsplat(context: Context) -> None:

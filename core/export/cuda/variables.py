@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from core.export.cuda.context import RoleText, element_of
 from core.export.cuda.elements import ElementError, cpp_type
-from core.export.cuda.holds import Held, Scalar, Tile, View
+from core.export.cuda.holds import Held, Scalar, Tile, View, view_bytes, view_type
+from core.export.cuda.layouts import Layout
 from core.export.cuda.maps import descriptor_map
+from core.export.cuda.names import identifier
 from core.export.cuda.rings import RingText
+from core.export.cuda.shared_operands import operand_encoding
 from core.export.roles.model import Argument, Base, Induction, Instance, Register, Slot, Source
 from core.ir.model import Loop, Value
 from core.ir.types import TensorType
@@ -16,11 +19,19 @@ from core.ir.types import TensorType
 
 class Variables:
     """What is declared so far. `behind`: by ring, and whether it is written, how many slots before the last one the
-    role still uses."""
+    role still uses. `in_shared`: values that are kept in shared memory; `layouts`: of variables in another layout than
+    their type says."""
 
-    def __init__(self, text: RoleText, rings: Mapping[str, RingText], behind: Mapping[tuple[str, bool], int]) -> None:
+    def __init__(
+        self,
+        text: RoleText,
+        rings: Mapping[str, RingText],
+        behind: Mapping[tuple[str, bool], int],
+        in_shared: Collection[Value],
+        layouts: Mapping[str, Layout],
+    ) -> None:
         self.text, self.kernel, self.rings = text, text.kernel, rings
-        self.behind = behind
+        self.behind, self._in_shared, self._layouts = behind, in_shared, layouts
         self.storages: set[str] = set()
         self.held: dict[str, Held] = {}
         self._loops: dict[Loop, _Counter] = {}
@@ -32,8 +43,11 @@ class Variables:
         text = self.text.names.fresh(name)
         type_ = self.kernel.type(value)
         held: Held = Scalar(text, element)
-        if isinstance(type_, TensorType):
-            held = Tile(text, element, self.kernel.layout(type_.encoding, type_.shape, self.text.warps))
+        if value in self._in_shared:
+            held = self._shared(text, value)
+        elif isinstance(type_, TensorType):
+            layout = self._layouts.get(name) or self.kernel.layout(type_.encoding, type_.shape, self.text.warps)
+            held = Tile(text, element, layout)
             self.text.declare(held)
         elif storage:
             self.text.lines.add(f"{cpp_type(element)} {text}{{}};")
@@ -41,6 +55,16 @@ class Variables:
             self.storages.add(name)
         self.held[name] = held
         return held
+
+    def _shared(self, name: str, value: Value) -> View:
+        """A tile of the role in shared memory that a layout conversion makes."""
+        type_, op = self.kernel.type(value), value.producer
+        assert op is not None and isinstance(type_, TensorType)  # by `shared_operands`
+        encoding = operand_encoding(self.kernel, op, self.text.warps)
+        area = f"operand_{identifier(self.text.name)}_{name}"
+        self.text.operands[area] = view_bytes(type_.element, type_.shape, encoding)
+        text = f"{view_type(type_.element, type_.shape, encoding)}{{s.{area}}}"
+        return View(text, type_.element, type_.shape, encoding.transposed)
 
     def like(self, value: Value) -> Tile:
         """A register tile as a value is held, without a variable. Raises ElementError."""

@@ -74,23 +74,25 @@ template <class L, class View, class G> struct Places {
   template <class T> TW_CALL T* at(int i) const { return reinterpret_cast<T*>(base + (thread ^ reg_offset<L, View>(i))); }
 };
 
-// Whether the tile has the accumulator's layout in its lowest bits: pairs of columns, rows 8 apart, columns 8 apart.
-template <class L> TW_BOTH bool is_fragment() {
+// Whether the tile has the accumulator's layout in its lowest bits, along dimension `Dim`: pairs of columns, rows 8
+// apart, columns 8 apart.
+template <class L, int Dim> TW_BOTH bool is_fragment() {
   if (L::rank != 2 || L::regs < 8) return false;
   const int reg[3][2] = {{0, 1}, {8, 0}, {0, 8}}, lane[5][2] = {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}};
   for (int b = 0; b < 3; b++)
-    if (L::reg[b][0] != reg[b][0] || L::reg[b][1] != reg[b][1]) return false;
+    if (L::reg[b][1 - Dim] != reg[b][0] || L::reg[b][Dim] != reg[b][1]) return false;
   for (int b = 0; b < 5; b++)
-    if (L::lane[b][0] != lane[b][0] || L::lane[b][1] != lane[b][1]) return false;
+    if (L::lane[b][1 - Dim] != lane[b][0] || L::lane[b][Dim] != lane[b][1]) return false;
   return true;
 }
 
 // ttg.local_alloc with a source, ttg.local_store. Other threads see it after a barrier, TMA and wgmma after async_fence()
 // and a barrier. 16-bit accumulator fragments go by stmatrix.
 template <class G, class View, class T, class L, bool P> TW_CALL void smem_store(G g, View view, const Tile<T, L, P>& s) {
-  if constexpr (P && sizeof(T) == 2 && is_fragment<L>() && View::rank == 2 && View::contiguous_dim == 1 && View::run >= 8) {
+  constexpr int dim = View::contiguous_dim;
+  if constexpr (P && sizeof(T) == 2 && View::rank == 2 && is_fragment<L, dim>() && View::run >= 8) {
     const int lane = G::lane(), row = (lane & 7) + (lane & 8), col = (lane >> 4) * 8;
-    const uint32_t thread = made_here(thread_offset<L, View>(0, G::warp()) ^ View::offset(row, col));
+    const uint32_t thread = made_here(thread_offset<L, View>(0, G::warp()) ^ (dim == 1 ? View::offset(row, col) : View::offset(col, row)));
     TW_UNROLL for (int j = 0; j < L::regs / 8; j++) {
       const uint32_t a = static_cast<uint32_t>(__cvta_generic_to_shared(view.base + (thread ^ reg_offset<L, View>(8 * j))));
       asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(a), "r"(s.w[4 * j]),

@@ -1,0 +1,74 @@
+"""What the text of an export keeps in registers, and what nvcc makes of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from mock_runs import PROJECTS, scheduled
+
+from core.export.cuda.folder import export_program
+from core.export.cuda.kernel import KernelFile, kernel_file
+from core.export.roles.build import scheduled_program
+from core.export.roles.places import ScheduledLoop
+from core.ir.tiles import Category
+from core.project.load import load_project
+from core.project.opened import open_project
+from core.schedule.read import load_schedule
+from core.toolchain.build import compile_kernel
+from core.toolchain.nvcc import DEFAULT_ARCHITECTURE, find_nvcc
+
+HOPPER = [
+    (folder.name, name) for folder in sorted(PROJECTS.glob("*_hopper*")) for name in load_project(folder).schedules
+]
+LAYOUT = re.compile(r"struct (\w+) \{[^}]*?regs = (\d+)")
+TILE = re.compile(r"tw::Tile<([\w:* ]+), (\w+)> (\w+);")
+
+
+def text_of(project: str) -> KernelFile:
+    _, loop = scheduled(project)
+    return kernel_file(scheduled_program([loop]))
+
+
+def registers(source: str, role: str) -> dict[str, int]:
+    """Elements per thread of each register tile of a role."""
+    counts = {name: int(count) for name, count in LAYOUT.findall(source)}
+    body = source.partition(f"void role_{role}(")[2].partition("\n}\n")[0]
+    return {name: counts[layout] for _, layout, name in TILE.findall(body)}
+
+
+def test_vectors_that_are_only_handed_over_are_spread_over_the_threads() -> None:
+    """lse and delta: 64 numbers for 128 threads, which the text has 16 times in each row of threads."""
+    held = registers(text_of("attention_backward_hopper").source, "load_0")
+    assert held and set(held.values()) == {1}
+
+
+def test_an_operand_that_goes_through_shared_memory_stays_there() -> None:
+    """The transposed tile of eight warps: in registers each of two warp groups would hold all of it."""
+    source = text_of("attention_backward_hopper").source
+    assert "tw::exchange(" not in source
+    (area,) = re.findall(r"unsigned char operand_(\w+)\[", source)
+    assert area not in registers(source, "compute_0")
+    stores = [line for line in source.splitlines() if f"s.operand_{area}" in line and "smem_store" in line]
+    reads = [line for line in source.splitlines() if f"s.operand_{area}" in line and "mma_ss" in line]
+    assert stores and len(reads) == len(stores)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(find_nvcc() is None, reason="needs nvcc")
+@pytest.mark.parametrize(("folder", "name"), HOPPER)
+def test_every_project_builds_cleanly(folder: str, name: str, tmp_path: Path) -> None:
+    """No spills, no stack, nothing serialised."""
+    nvcc = find_nvcc()
+    assert nvcc is not None
+    project = load_project(PROJECTS / folder)
+    opened = open_project(project.for_schedule(name))
+    assert opened.tiles is not None
+    if any(op.category is Category.LOOP for op in opened.tiles.ops.values()):
+        pytest.skip("a loop around others runs in the order of the text")
+    schedule = load_schedule(project.schedules[name].file, opened.graph)
+    loop = ScheduledLoop(opened.tiles, opened.graph, schedule, opened.fusion)
+    export_program(scheduled_program([loop]), tmp_path)
+    build = compile_kernel(nvcc, tmp_path / "kernel.cu", DEFAULT_ARCHITECTURE)
+    assert not build.failed, [one.message for one in build.diagnostics]
