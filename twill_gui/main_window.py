@@ -325,12 +325,12 @@ class MainWindow(QMainWindow):
             view.set_palette(DARK if colors.dark else LIGHT)
 
     def _enable_actions(self) -> None:
-        document, busy = self.document, self.solving.busy
+        document = self.document
         available = {
             Needs.DOCUMENT: document.state is not None,
             Needs.SCHEDULE: document.schedule is not None,
             Needs.SELECTION: bool(document.schedule and document.selection),
-            Needs.IDLE: document.state is not None and not busy,
+            Needs.IDLE: document.state is not None and not self.solving.searching,
             Needs.RUNNING: (self.progress.running and not self.progress.stopping)
             or self.explaining.busy
             or self.repairing.busy,

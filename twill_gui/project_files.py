@@ -37,15 +37,14 @@ class ProjectFiles(QObject):
         self._settings = settings
         self._recovery = recovery
         self._window = window
-        self._saved: ProjectState | None = None
         self._notes: tuple[Diagnostic, ...] = ()
         self.autosave = Autosave(document, recovery, self)
         self.autosave.failed.connect(self._on_autosave_failed)
 
     def saved_schedule(self) -> Schedule | None:
         """The shown schedule as it was when the project was opened or last saved, None if it was not there."""
-        state = self._document.state
-        variant = self._saved.variants.get(state.active) if self._saved and state else None
+        state, kept = self._document.state, self._document.kept
+        variant = kept.variants.get(state.active) if kept and state else None
         return variant.schedule if variant else None
 
     def choose_input(self) -> None:
@@ -112,7 +111,6 @@ class ProjectFiles(QObject):
         """Closes the project unless the user wants to keep it."""
         if not self.may_close():
             return False
-        self._saved = None
         self._document.close()
         self._tell_notes(())
         return True
@@ -169,7 +167,6 @@ class ProjectFiles(QObject):
         return index if accepted else None
 
     def _show(self, opened: Opened) -> None:
-        self._saved = opened.state
         self._document.open(opened.state)
         self._tell_notes(opened.diagnostics)
 
@@ -179,7 +176,7 @@ class ProjectFiles(QObject):
 
     def _write(self, state: ProjectState, file: Path) -> bool:
         try:
-            saved = save_state(state, file, self._saved)
+            saved = save_state(state, file, self._document.kept)
         except InputError as fault:
             self._tell_fault(f"Cannot save {file.name}", fault)
             return False
@@ -187,7 +184,6 @@ class ProjectFiles(QObject):
             text = f"Cannot save {file}: {fault.strerror or fault}"
             self.message.emit(Message("save", Severity.ERROR, text))
             return False
-        self._saved = saved
         self._document.saved(saved)
         if all(variant.schedule for variant in saved.variants.values()):
             self._tell_notes(tuple(note for note in self._notes if note.code != MISSING_SCHEDULE))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QThreadPool, Signal
@@ -131,7 +132,10 @@ class Sweeping(QObject):
             self._finish(f"{done} points done.")
             return
         self._view.say(f"Point {done + 1} of {len(self._points)}\N{HORIZONTAL ELLIPSIS}")
-        self._job = job = self._solver.start(self._points[done].graph, state.project.solve, self._document.revision, "")
+        options = replace(
+            state.project.solve, second_opinions=False
+        )  # as on the command line: rows say nothing of them
+        self._job = job = self._solver.start(self._points[done].graph, options, self._document.revision, "")
         job.ended.connect(lambda ending: self._on_ended(job, ending))
 
     def _on_ended(self, job: Job, ending: Ending) -> None:

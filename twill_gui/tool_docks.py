@@ -93,7 +93,7 @@ class ToolDocks(QObject):
 
     def _on_busy_changed(self) -> None:
         for view in (self.settings, self.machine):
-            view.set_busy(self._window.solving.busy)
+            view.set_busy(self._window.solving.searching)
 
     def _choose_other(self) -> None:
         """Asks for a schedule file to compare with."""

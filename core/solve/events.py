@@ -67,7 +67,7 @@ class ModelName(Enum):
 @dataclass(frozen=True, slots=True)
 class SolveOptions:
     """How to solve. `ii` asks for that II alone; `max_ii` None means 4 times the least lower bound; `best`: so many
-    optima of different structure, if there are."""
+    optima of different structure, if there are; `second_opinions`: whether an answer is followed by them."""
 
     model: ModelName = ModelName.EXACT
     objective: tuple[Level, ...] = DEFAULT_OBJECTIVE
@@ -76,6 +76,7 @@ class SolveOptions:
     best: int = 1
     limit_s: float = 300.0
     seed: int = 1
+    second_opinions: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +201,13 @@ class LevelProved:
 
 
 @dataclass(frozen=True, slots=True)
+class Solved:
+    """The answer is there; Done follows with the same, and what second opinions on its exclusions add to the trail."""
+
+    result: SolveResult
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """The last event of a solve that ended by itself or was stopped in an orderly way."""
 
@@ -214,4 +222,4 @@ class Failed:
     traceback: str
 
 
-Event = Progress | Step | Incumbent | LevelProved | Done | Failed
+Event = Progress | Step | Incumbent | LevelProved | Solved | Done | Failed

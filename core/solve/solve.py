@@ -10,7 +10,7 @@ from core.schedule.model import Schedule
 from core.solve.best import further_optima
 from core.solve.decide import Decider
 from core.solve.engine import Budget
-from core.solve.events import Done, Event, Level, LevelResult, ModelName, SolveOptions, SolveResult, Status
+from core.solve.events import Done, Event, Level, LevelResult, ModelName, Solved, SolveOptions, SolveResult, Status
 from core.solve.levels import Levels
 from core.solve.problem import make_problem
 from core.solve.search import Search
@@ -73,8 +73,10 @@ def answer(
     emit: Callable[[Event], None] | None = None,
     stopped: Callable[[], bool] | None = None,
 ) -> SolveResult:
-    """As `solve`, and in what is left of the limit z3's second opinion on what a solver alone excluded and whether a
-    queue would help there."""
+    """As `solve`, and if wanted in what is left of the limit z3's second opinion on what a solver alone excluded and
+    whether a queue would help there; the answer is told before (Solved)."""
+    if not options.second_opinions:
+        return solve(graph, options, emit, stopped)
     emit, stopped = emit or _ignore, stopped or _never
 
     def emit_until_done(event: Event) -> None:
@@ -82,6 +84,7 @@ def answer(
             emit(event)
 
     first = solve(graph, options, emit_until_done, stopped)
+    emit(Solved(first))
     result = with_second_opinions(graph, first, options, emit, stopped)
     emit(Done(result))
     return result

@@ -6,6 +6,7 @@ import os
 import signal
 import tempfile
 import time
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from core.solve.events import (
     Done,
     Failed,
     Progress,
+    Solved,
     SolveOptions,
     SolveResult,
     Status,
@@ -77,6 +79,25 @@ def lingers(connection: Connection, graph: Graph, options: SolveOptions) -> None
 def step_then_wait(connection: Connection, graph: Graph, options: SolveOptions) -> None:
     connection.send(Step(TrailEntry(1, Verdict.INFEASIBLE, 0.01, "unit"), 2, None))
     connection.recv()
+
+
+def with_second_opinion(connection: Connection, graph: Graph, options: SolveOptions) -> None:
+    """One solver excludes II 4; when told to go on, the other says the same or fails; when stopped, nothing."""
+    first = replace(
+        result(graph, Status.OPTIMAL, 5), trail=(TrailEntry(4, Verdict.INFEASIBLE, 0.02, "cp-sat", None, 2),)
+    )
+    connection.send(Solved(first))
+    with tempfile.TemporaryDirectory() as folder:
+        sign = Path(folder) / "go on"
+        connection.send(Progress(str(sign), 0.0))
+        while not sign.exists():
+            if connection.poll(0.01):
+                connection.send(Done(first))
+                return
+        if sign.read_text():
+            connection.send(Failed(sign.read_text(), "Traceback: ..."))
+            return
+    connection.send(Done(replace(first, trail=(replace(first.trail[0], confirmed_by="z3"),))))
 
 
 def until_told(connection: Connection, graph: Graph, options: SolveOptions) -> None:

@@ -18,11 +18,11 @@ from core.project.record import record_file
 from core.resources import data_folder
 from core.schedule.edits import move_op
 from core.schedule.model import Placement, Schedule, ScheduledGroup
-from core.solve.events import Level, LevelResult, Queueing, SolveResult, Status, TrailEntry, Verdict
+from core.solve.events import Level, LevelResult, Queueing, SolveOptions, SolveResult, Status, TrailEntry, Verdict
 from twill_gui.document import editing
 from twill_gui.document.document import Document
 from twill_gui.document.files import open_state, save_state
-from twill_gui.document.records import load_record
+from twill_gui.document.records import Record, load_record
 from twill_gui.document.state import with_active, with_schedule
 from twill_gui.main_window import MainWindow
 
@@ -44,7 +44,7 @@ def solved(folder: Path) -> Path:
     """A project whose schedule was saved with its record."""
     file = write_project(folder, None)
     state = open_state(file).state
-    save_state(with_schedule(state, "main", SCHEDULE, RESULT), file, state)
+    save_state(with_schedule(state, "main", SCHEDULE, Record(RESULT, SolveOptions())), file, state)
     return file
 
 
@@ -103,7 +103,8 @@ def test_edits_saved_and_undone_leave_the_same_bytes(bot: QtBot, tmp_path: Path)
     random.seed(3)
     file = solved(tmp_path / "p")
     schedule = file.parent / "schedules" / "main.yaml"
-    before = (file.read_bytes(), schedule.read_bytes())
+    files = (file, schedule, record_file(schedule))
+    before = [one.read_bytes() for one in files]
     document = Document()
     opened = open_state(file).state
     document.open(opened)
@@ -116,11 +117,11 @@ def test_edits_saved_and_undone_leave_the_same_bytes(bot: QtBot, tmp_path: Path)
     assert document.state is not None
     saved = save_state(document.state, file, opened)
     document.saved(saved)
-    assert (file.read_bytes(), schedule.read_bytes()) != before
+    assert schedule.read_bytes() != before[1] and not record_file(schedule).exists()
     while document.undo_stack.canUndo():
         document.undo_stack.undo()
     save_state(document.state, file, saved)
-    assert (file.read_bytes(), schedule.read_bytes()) == before
+    assert [one.read_bytes() for one in files] == before
     document.close()
 
 

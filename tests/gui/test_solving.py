@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 from states import SCHEDULE, write_project
 
+from core.project.record import record_file
 from core.resources import data_folder
 from core.solve.events import Level
 from twill_gui.document import editing
@@ -148,3 +149,87 @@ def test_a_long_solve_of_the_real_solver_is_cancelled(bot: QtBot, open_window: O
     assert window.progress.headline == "Cancelled"
     assert window.document.schedule is before
     assert multiprocessing.active_children() == []
+
+
+def pending(bot: QtBot, open_window: OpenWindow, folder: Path) -> tuple[MainWindow, Path]:
+    """A window with a schedule whose second opinion is still asked for, and the file that lets it come."""
+    window = open_window(write_project(folder), fake_solvers.with_second_opinion)
+    press(bot, window, Qt.Key.Key_R)
+    bot.waitUntil(lambda: window.progress.note != "", timeout=20_000)
+    return window, Path(window.progress.note)
+
+
+def confirmed(window: MainWindow) -> list[str | None]:
+    state = window.document.state
+    assert state is not None and state.variant.result is not None
+    return [entry.confirmed_by for entry in state.variant.result.trail]
+
+
+def test_a_schedule_is_shown_before_its_second_opinion(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    window, sign = pending(bot, open_window, tmp_path / "p")
+    assert window.document.schedule is not None and window.document.schedule.ii == 5
+    assert window.status.solver.text() == "Optimal: II 5, proved; second opinion pending"
+    assert window.document.undo_stack.count() == 1 and confirmed(window) == [None]
+    assert window.jobs.cancel_button.isVisible() and window.actions_by_name["solve"].isEnabled()
+    sign.touch()
+    wait_until_idle(bot, window)
+    assert window.status.solver.text() == "Optimal: II 5, proved"
+    assert confirmed(window) == ["z3"] and window.document.undo_stack.count() == 1
+    assert window.jobs.trail_table.model().index(0, 2).data() == "cp-sat + z3"
+    press(bot, window, Qt.Key.Key_Z)
+    assert window.document.schedule == SCHEDULE
+    window.document.undo_stack.redo()
+    assert confirmed(window) == ["z3"]
+
+
+def test_a_second_opinion_that_comes_after_a_save_and_an_edit_is_kept(
+    bot: QtBot, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    window, sign = pending(bot, open_window, tmp_path / "p")
+    assert window.files.save() and not window.document.modified
+    record = record_file(tmp_path / "p" / "schedules" / "main.yaml")
+    assert "one solver" in record.read_text()
+    editing.nudge_ops(window.document, {"b"}, 1)
+    edited = window.document.schedule
+    sign.touch()
+    wait_until_idle(bot, window)
+    assert window.document.schedule is edited and window.document.state is not None
+    assert window.document.state.variant.result is None
+    window.document.undo_stack.undo()
+    assert confirmed(window) == ["z3"] and window.document.modified
+    assert window.files.save() and "two solvers" in record.read_text()
+
+
+def test_cancelling_the_second_opinion_keeps_the_answer(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    window, _ = pending(bot, open_window, tmp_path / "p")
+    press(bot, window, Qt.Key.Key_Period)
+    wait_until_idle(bot, window)
+    assert window.document.schedule is not None and window.document.schedule.ii == 5
+    assert window.status.solver.text() == "Optimal: II 5, proved" and confirmed(window) == [None]
+    assert window.messages.messages == ()
+
+
+def test_solving_again_does_not_wait_for_the_second_opinion(
+    bot: QtBot, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    window, sign = pending(bot, open_window, tmp_path / "p")
+    editing.nudge_ops(window.document, {"b"}, 1)
+    press(bot, window, Qt.Key.Key_R)
+    bot.waitUntil(lambda: window.progress.note not in ("", str(sign)), timeout=20_000)
+    assert window.document.undo_stack.count() == 3 and window.document.schedule is not None
+    assert window.document.undo_stack.undoText() == "Solve: II 5"
+    Path(window.progress.note).touch()
+    wait_until_idle(bot, window)
+    assert confirmed(window) == ["z3"]
+
+
+def test_a_second_opinion_that_fails_takes_the_proof_away(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    window, sign = pending(bot, open_window, tmp_path / "p")
+    part = sign.with_suffix(".part")
+    part.write_text("z3 has a legal schedule for II 4")
+    part.rename(sign)
+    wait_until_idle(bot, window)
+    assert window.document.schedule is not None and window.document.schedule.ii == 5
+    assert window.document.state is not None and window.document.state.variant.result is None
+    assert "z3 has a legal schedule" in window.messages.messages[0].text
+    assert window.status.solver.text() == "Second opinion failed"

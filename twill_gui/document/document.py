@@ -13,7 +13,8 @@ from core.schedule.check import Judge
 from core.schedule.compare import compare
 from core.schedule.model import Schedule
 from core.schedule.report import Report
-from twill_gui.document.state import EVERYTHING, Change, Location, ProjectState, difference
+from twill_gui.document.records import Record
+from twill_gui.document.state import EVERYTHING, Change, Location, ProjectState, difference, with_record
 
 _MERGEABLE = 1
 
@@ -33,6 +34,8 @@ class Document(QObject):
         self.undo_stack = QUndoStack(self)
         self._state: ProjectState | None = None
         self._location: Location | None = None
+        self._kept: ProjectState | None = None
+        self._completed: list[tuple[Record, Record | None]] = []
         self._selection: frozenset[str] = frozenset()
         self._judge: Judge | None = None
         self._report: Report | None = None
@@ -43,6 +46,11 @@ class Document(QObject):
     def state(self) -> ProjectState | None:
         """The open project, or None."""
         return self._state
+
+    @property
+    def kept(self) -> ProjectState | None:
+        """The project as it is on disk: as it was opened or last saved."""
+        return self._kept
 
     @property
     def graph(self) -> Graph | None:
@@ -71,7 +79,7 @@ class Document(QObject):
 
     @property
     def revision(self) -> int:
-        """Counts the changes."""
+        """Counts the changes; what a solve tells later of itself is none."""
         return self._revision
 
     @property
@@ -81,21 +89,21 @@ class Document(QObject):
 
     def open(self, state: ProjectState) -> None:
         """Shows another project; nothing of the old one can be undone."""
-        self.undo_stack.clear()
-        self._location = state.location
+        self._forget()
+        self._location, self._kept = state.location, state
         self._set_state(state, EVERYTHING)
         self.located.emit()
 
     def close(self) -> None:
         """Shows nothing."""
-        self.undo_stack.clear()
-        self._location = None
+        self._forget()
+        self._location = self._kept = None
         self._set_state(None, EVERYTHING)
         self.located.emit()
 
     def saved(self, state: ProjectState) -> None:
         """The project has been saved as `state`, which differs from the present one in its location at most."""
-        self._location = state.location
+        self._location, self._kept = state.location, state
         self._state = state
         self.undo_stack.setClean()
         self.located.emit()
@@ -112,6 +120,19 @@ class Document(QObject):
         if after != self._state:
             self.undo_stack.push(_Edit(self, text, self._state, after, merge))
 
+    def complete_record(self, first: Record, whole: Record | None) -> None:
+        """The solve that `first` tells of has ended with more to tell, or (None) has taken its claims back: every state
+        of the undo history that has `first` has the other from now on. No undo step; what was saved with `first` counts
+        as changed."""
+        if self._state is None:
+            return
+        self._completed.append((first, whole))
+        before, self._state = self._state, with_record(self._state, first, whole)
+        if self._kept is not None and with_record(self._kept, first, whole) is not self._kept:
+            self.undo_stack.resetClean()
+        if self._state is not before:
+            self.changed.emit(Change.SCHEDULES)
+
     def select(self, ops: frozenset[str]) -> None:
         """Selects the ops of the graph shown; unknown ids are left out."""
         known = self._known(ops)
@@ -124,7 +145,13 @@ class Document(QObject):
         if self._state is None or self._location is None:
             raise RuntimeError("no project is open")
         state = state.at(self._location)
+        for first, whole in self._completed:
+            state = with_record(state, first, whole)
         self._set_state(state, difference(self._state, state))
+
+    def _forget(self) -> None:
+        self.undo_stack.clear()
+        self._completed.clear()
 
     def _known(self, ops: frozenset[str]) -> frozenset[str]:
         return frozenset(op for op in ops if self.graph and op in self.graph.ops)

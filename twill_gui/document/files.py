@@ -17,14 +17,13 @@ from core.machine.model import Machine
 from core.project.load import load_project
 from core.project.model import Project, ScheduleEntry
 from core.project.opened import OpenProject, open_project
-from core.project.record import record_file, save_schedule, save_solution
 from core.project.save import save_project
 from core.schedule.edits import USER
 from core.schedule.fit import misfits
 from core.schedule.model import Schedule
 from core.schedule.read import load_schedule
 from core.yaml_source import read_text
-from twill_gui.document.records import load_record
+from twill_gui.document.records import load_record, write_schedule
 from twill_gui.document.state import SCHEDULE_FOLDER, ProjectState, Variant
 
 DEFAULT_SCHEDULE = "main"
@@ -57,17 +56,17 @@ def open_state(path: Path, loop: int | None = None) -> Opened:
     diagnostics = list(shown.diagnostics)
     variants: dict[str, Variant] = {}
     for name, entry in project.schedules.items():
-        opened, schedule, result = shown, None, None
+        opened, schedule, record = shown, None, None
         try:
             opened = loops.opened(name)
             if entry.file.exists():
                 schedule = load_schedule(entry.file, opened.graph)
-                result = load_record(entry.file)
+                record = load_record(entry.file)
             else:
                 diagnostics.append(_missing(project, name, entry.file))
         except InputError as fault:
             diagnostics += [replace(d, severity=Severity.WARNING) for d in fault.diagnostics]
-        variants[name] = Variant(opened, schedule, result)
+        variants[name] = Variant(opened, schedule, record)
     if not variants:
         schedule, notes = _written_in_text(shown)
         variants[DEFAULT_SCHEDULE] = Variant(shown, schedule)
@@ -166,8 +165,8 @@ def _refitted(old: Variant, loops: _Loops, name: str, project: Project) -> Varia
 def save_state(state: ProjectState, file: Path, saved: ProjectState | None = None) -> ProjectState:
     """Writes the project file and the schedules, and returns the state as it is kept there.
 
-    Schedules that are the same in `saved`, the state on disk, are not written again. Raises OSError, InputError if
-    there is another kind of file in the project's place.
+    Schedules that are the same in `saved`, the state on disk, with the same records are not written again. Raises
+    OSError, InputError if there is another kind of file in the project's place.
     """
     moved = saved is None or saved.project.file != file
     entries: dict[str, ScheduleEntry] = {}
@@ -180,8 +179,8 @@ def save_state(state: ProjectState, file: Path, saved: ProjectState | None = Non
         place = entry.file if entry and not moved else file.parent / SCHEDULE_FOLDER / f"{name}.yaml"
         entries[name] = replace(entry, file=place) if entry else ScheduleEntry(place)
         old = saved.variants.get(name) if saved else None
-        if moved or old is None or old.schedule is not variant.schedule:
-            _write_schedule(variant, state.project, entry.file if entry else place, place)
+        if moved or old is None or old.schedule is not variant.schedule or old.record is not variant.record:
+            write_schedule(variant.schedule, variant.record, place)
     machine = _write_machine(state, file.parent)
     project = replace(state.project, machine=machine, schedules=entries, active=_active(state, entries))
     return replace(state, project=save_project(project, file))
@@ -214,18 +213,3 @@ def _active(state: ProjectState, entries: Mapping[str, ScheduleEntry]) -> str | 
     """What the file says already, or the first schedule that the project ever had."""
     written = state.project.active if state.project.schedules else state.active
     return written if written in entries else None
-
-
-def _write_schedule(variant: Variant, project: Project, old: Path, file: Path) -> None:
-    """Writes the schedule, and beside it the record of the solve that made it or none."""
-    result, schedule = variant.result, variant.schedule
-    if schedule is None:
-        return
-    if result is not None and result.schedule is schedule:
-        save_solution(result, project.solve, file)
-        return
-    save_schedule(schedule, file)
-    if result is None:
-        record_file(file).unlink(missing_ok=True)  # it speaks of the schedule that was there before
-    elif old != file:
-        write_atomically(record_file(file), record_file(old).read_bytes())

@@ -1,18 +1,30 @@
-"""Reads the record beside a schedule, so that an opened project shows how its schedule was proved."""
+"""The record beside a schedule: how the schedule was found and proved, as a solve told it or a file has it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from core.diagnostics import InputError
-from core.project.record import SCHEMA, record_file
-from core.solve.events import Level, LevelResult, Queueing, SolveResult, Status, TrailEntry, Verdict
+from core.files import write_atomically
+from core.project.record import SCHEMA, record_file, save_schedule, save_solution
+from core.schedule.model import Schedule
+from core.solve.events import Level, LevelResult, Queueing, SolveOptions, SolveResult, Status, TrailEntry, Verdict
 from core.yaml_source import parse_yaml, read_text
 
 
-def load_record(schedule: Path) -> SolveResult | None:
-    """The solve that made the schedule of a file, without the schedule itself; None if there is no readable record.
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The solve that made a schedule, and what it was asked: the options of a solve of this run of the program, or the
+    text of the file that it was read from, whose `result` has no schedule."""
+
+    result: SolveResult
+    origin: SolveOptions | str
+
+
+def load_record(schedule: Path) -> Record | None:
+    """The record beside the schedule of a file; None if there is no readable one.
 
     A record is information only, nothing depends on it: a damaged one is as good as none.
     """
@@ -20,10 +32,24 @@ def load_record(schedule: Path) -> SolveResult | None:
     if not file.exists():
         return None
     try:
-        data = parse_yaml(read_text(file), str(file)).data
-        return _result(data) if data["schema"] == SCHEMA else None
+        text = read_text(file)
+        data = parse_yaml(text, str(file)).data
+        return Record(_result(data), text) if data["schema"] == SCHEMA else None
     except (InputError, KeyError, TypeError, ValueError):
         return None
+
+
+def write_schedule(schedule: Schedule, record: Record | None, file: Path) -> None:
+    """Writes the schedule and its record beside it, as it was read where it was; without one, a record that is there
+    speaks of another schedule and goes. Raises OSError."""
+    if record is None:
+        save_schedule(schedule, file)
+        record_file(file).unlink(missing_ok=True)
+    elif isinstance(record.origin, SolveOptions):
+        save_solution(record.result, record.origin, file)
+    else:
+        save_schedule(schedule, file)
+        write_atomically(record_file(file), record.origin)
 
 
 def _result(data: dict[str, Any]) -> SolveResult:

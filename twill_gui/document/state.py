@@ -13,6 +13,7 @@ from core.project.opened import OpenProject
 from core.schedule.model import Schedule
 from core.solve.events import SolveResult
 from core.yaml_source import YamlSource
+from twill_gui.document.records import Record
 
 SCHEDULE_FOLDER = "schedules"  # beside the project file, for schedules that have no place yet
 
@@ -40,13 +41,17 @@ EVERYTHING = Change.PROJECT | Change.GRAPH | Change.SCHEDULE | Change.SCHEDULES
 class Variant:
     """A named schedule with the loop it is for (its own groups and transform), and the solve that made it.
 
-    `schedule` is None until there is one. `result` is None if the user made the schedule; if it was read from the
-    record beside a file, it has no schedule of its own.
+    `schedule` is None until there is one, `record` if the user made the schedule.
     """
 
     opened: OpenProject
     schedule: Schedule | None = None
-    result: SolveResult | None = None
+    record: Record | None = None
+
+    @property
+    def result(self) -> SolveResult | None:
+        """The solve that made the schedule; it may lack the schedule itself (see Record)."""
+        return self.record.result if self.record else None
 
     @property
     def graph(self) -> Graph:
@@ -99,12 +104,21 @@ class ProjectState:
         )
 
 
-def with_schedule(
-    state: ProjectState, name: str, schedule: Schedule, result: SolveResult | None = None
-) -> ProjectState:
+def with_schedule(state: ProjectState, name: str, schedule: Schedule, record: Record | None = None) -> ProjectState:
     """The state with the schedule under that name. Raises KeyError if there is no such variant."""
-    variant = replace(state.variants[name], schedule=schedule, result=result)
+    variant = replace(state.variants[name], schedule=schedule, record=record)
     return replace(state, variants={**state.variants, name: variant})
+
+
+def with_record(state: ProjectState, old: Record, new: Record | None) -> ProjectState:
+    """The state with another record in the place of one; the same object if it has none such."""
+    if all(variant.record is not old for variant in state.variants.values()):
+        return state
+    variants = {
+        name: replace(variant, record=new) if variant.record is old else variant
+        for name, variant in state.variants.items()
+    }
+    return replace(state, variants=variants)
 
 
 def with_active(state: ProjectState, name: str) -> ProjectState:

@@ -14,6 +14,7 @@ from core.solve.events import (
     LevelProved,
     LevelResult,
     Progress,
+    Solved,
     SolveResult,
     Status,
     Step,
@@ -145,6 +146,10 @@ class SolveProgress(QObject):
             self.note = f"schedule with II {event.schedule.ii} after {event.seconds:.1f} s"
         elif isinstance(event, Progress):
             self.note = event.message
+        elif isinstance(event, Solved) and not self.stopping:
+            text, self.tone = describe(event.result)
+            self.headline, self.note = f"{text}; second opinion pending", ""
+            self._show_tables(event.result)
         self.changed.emit()
 
     def show(self, result: SolveResult) -> None:
@@ -162,10 +167,13 @@ class SolveProgress(QObject):
         self.headline, self.tone, self.note = headline, tone, ""
         self._result = result
         if result is not None:
-            self.bracket = _bracket(result.proved_lower_bound, result.ii)
-            self.trail.set_rows(result.trail)
-            self.levels.set_rows(result.levels)
+            self._show_tables(result)
         self.changed.emit()
+
+    def _show_tables(self, result: SolveResult) -> None:
+        self.bracket = _bracket(result.proved_lower_bound, result.ii)
+        self.trail.set_rows(result.trail)
+        self.levels.set_rows(result.levels)
 
     def _reset(self, headline: str, tone: Tone) -> None:
         self.headline, self.tone, self.bracket, self.note = headline, tone, "", ""

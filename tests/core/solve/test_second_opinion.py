@@ -18,10 +18,10 @@ from core.solve.events import (
     Level,
     Progress,
     Queueing,
+    Solved,
     SolveOptions,
     SolveResult,
     Status,
-    Step,
     TrailEntry,
     Verdict,
 )
@@ -55,8 +55,23 @@ def test_every_interval_that_a_solver_excludes_is_confirmed() -> None:
     assert {e.confirmed_by for e in result.trail if e not in by_solver} == {None}
     assert [e for e in events if isinstance(e, Done)] == [events[-1]] == [Done(result)]
     # The answer is there before the second opinion is asked.
-    last_step = max(i for i, e in enumerate(events) if isinstance(e, Step))
-    assert last_step < min(i for i, e in enumerate(events) if isinstance(e, Progress))
+    (place,) = (i for i, e in enumerate(events) if isinstance(e, Solved))
+    assert {type(e) for e in events[place + 1 :]} == {Progress, Done}
+    assert Progress not in {type(e) for e in events[:place]}
+    first = events[place]
+    assert isinstance(first, Solved) and (first.result.schedule, first.result.levels) == (
+        result.schedule,
+        result.levels,
+    )
+    assert {e.confirmed_by for e in first.result.trail} == {None}
+
+
+def test_an_answer_without_second_opinions_if_none_are_wanted() -> None:
+    events: list[Event] = []
+    result = answer(SMALL, replace(ONLY_II, second_opinions=False), events.append)
+    assert (result.status, result.ii) == (Status.OPTIMAL, LEAST)
+    assert {e.confirmed_by for e in result.trail} == {None}
+    assert events[-1] == Done(result) and not any(isinstance(e, Solved | Progress) for e in events)
 
 
 @pytest.mark.parametrize("name", [n for n, case in expected("tiny").items() if (case["least_ii"] or 0) > 1])
