@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QHelpEvent,
@@ -24,6 +25,7 @@ from twill_gui.palette import LIGHT, ViewPalette
 from twill_gui.views.gantt.layout import GanttMode
 from twill_gui.views.gantt.view import GanttView
 from twill_gui.views.timeline.axis import TimeAxis
+from twill_gui.views.timeline.boxes import FRAME, Numbers, draw_boxes
 from twill_gui.views.timeline.ground import paint_ground
 from twill_gui.views.timeline.painting import StillPicture, paints_shapes
 from twill_gui.views.timeline.row_header import HEADER_WIDTH, HeaderStyle, RowHeader, paint_row_header
@@ -32,9 +34,19 @@ from twill_gui.views.timeline.text import TextCutter, title_font
 from twill_gui.views.timeline.wheel import wheel
 
 
+@dataclass(frozen=True, slots=True)
+class BuiltRow:
+    """The header of a row, and whether the row looks other than the one of this number did before."""
+
+    header: RowHeader
+    changed: bool
+
+
 class LinkedPlot(QWidget):
     """Rows over time. Linked to a chart it shows what the chart shows, also while an op is dragged there, and lines
     up with it wherever the two overlap on the screen; alone it shows one interval.
+
+    A drag is followed once the chart has painted it, and only the rows that it changes are painted anew.
 
     Subclasses give the rows: `build_rows`, `paint_row`, `op_at` and `describe_at`.
     """
@@ -61,6 +73,10 @@ class LinkedPlot(QWidget):
         self._span = TimeSpan(0, 1)
         self._headers: Sequence[RowHeader] = ()
         self._still = StillPicture()
+        self._stale_rows: set[int] = set()
+        self._cursor_x: int | None = None
+        self._follow_timer = QTimer(self, interval=0, singleShot=True)
+        self._follow_timer.timeout.connect(self._rebuild)
         self._fonts = TextCutter(title_font(self.font())), TextCutter(self.font())
         self._scroll_bar = QScrollBar(Qt.Orientation.Vertical, self)
         self._scroll_bar.setAccessibleName(f"Rows of {name}")
@@ -69,8 +85,8 @@ class LinkedPlot(QWidget):
 
     # For subclasses, each of which gives all of these; Qt's metaclass leaves no room for ABCMeta to demand it
 
-    def build_rows(self, graph: Graph, schedule: Schedule, span: TimeSpan) -> Sequence[RowHeader]:
-        """Takes what is to be shown; returns the rows' headers."""
+    def build_rows(self, graph: Graph, schedule: Schedule, span: TimeSpan) -> Sequence[BuiltRow]:
+        """Takes what is to be shown; returns the rows."""
         raise NotImplementedError
 
     def clear_rows(self) -> None:
@@ -81,7 +97,7 @@ class LinkedPlot(QWidget):
         """Paints a row into its box, which ends at the plot's edges."""
         raise NotImplementedError
 
-    def lit_boxes(self, row: int, box: QRectF, scale: TimeScale, ops: frozenset[str]) -> Sequence[QRectF]:
+    def lit_boxes(self, row: int, box: QRectF, scale: TimeScale, ops: frozenset[str]) -> Numbers:
         """Where some ops are on a row, to be framed while they are pointed at elsewhere."""
         raise NotImplementedError
 
@@ -99,7 +115,7 @@ class LinkedPlot(QWidget):
         """Shares the time axis of a chart, its mode and its drags."""
         self._gantt = gantt
         self._axis.changed.disconnect(self.repaint_all)
-        self._axis.cursor_changed.disconnect(self.update)
+        self._axis.cursor_changed.disconnect(self._move_cursor)
         self._axis = gantt.axis
         self._follow(self._axis)
         gantt.layout_changed.connect(self._follow_layout)
@@ -206,20 +222,22 @@ class LinkedPlot(QWidget):
             if paints_shapes(painter):
                 self._paint_still(painter, scale)
             else:
+                self._still.mend(lambda p: self._paint_rows(p, scale, self._stale_rows))
+                self._stale_rows.clear()
                 ratio = self.devicePixelRatioF()
                 painter.drawPixmap(0, 0, self._still.get(self.size(), ratio, lambda p: self._paint_still(p, scale)))
             if self._lit != NOTHING:
                 self._paint_lit(painter, scale)
-            if self._axis.cursor is not None and self._headers:
-                x = round(scale.x(self._axis.cursor))
+            self._cursor_x = self._x_of_cursor(scale)
+            if self._cursor_x is not None and self._headers:
                 painter.setPen(QPen(QColor(self.view_palette.cursor), 1))
-                painter.drawLine(QLineF(x, 0, x, self.height()))
+                painter.drawLine(QLineF(self._cursor_x, 0, self._cursor_x, self.height()))
 
     # Inside
 
     def _follow(self, axis: TimeAxis) -> None:
         axis.changed.connect(self.repaint_all)
-        axis.cursor_changed.connect(self.update)
+        axis.cursor_changed.connect(self._move_cursor)
 
     def _follow_layout(self) -> None:
         """Another mode or other content; in the latter case this view is given it too, and waits for it."""
@@ -227,22 +245,52 @@ class LinkedPlot(QWidget):
             self._rebuild()
 
     def _try(self, schedule: Schedule | None) -> None:
+        """In the next turn of the event loop: the chart's own feedback comes first, and of several places that an op
+        is dragged over in one turn only the last is shown."""
         self._tried = schedule
-        self._rebuild()
+        self._follow_timer.start()
 
     def _rebuild(self) -> None:
+        self._follow_timer.stop()
+        span, headers = self._span, self._headers
+        rows: Sequence[BuiltRow] = ()
         if self._shown is None:
-            self._headers = ()
             self.clear_rows()
         else:
             graph, schedule = self._shown
             self._span = self._chart_span() or TimeSpan(0, schedule.ii)
             if self._gantt is None:
                 self._axis.set_content(0, schedule.ii)
-            self._headers = self.build_rows(graph, self._tried or schedule, self._span)
-        self.setAccessibleDescription("; ".join(header.tooltip for header in self._headers))
-        self._fit_scroll_bar()
-        self.repaint_all()
+            rows = self.build_rows(graph, self._tried or schedule, self._span)
+        self._headers = [row.header for row in rows]
+        if self._span != span or len(headers) != len(rows):
+            self._fit_scroll_bar()
+            self.repaint_all()
+        else:
+            both = enumerate(zip(rows, headers, strict=True))
+            self._repaint_rows([number for number, (row, old) in both if row.changed or row.header != old])
+        if self._headers != headers:
+            self.setAccessibleDescription("; ".join(header.tooltip for header in self._headers))
+
+    def _repaint_rows(self, rows: Collection[int]) -> None:
+        scale = self.time_scale()
+        self._stale_rows.update(rows)
+        for row in rows:
+            self.update(self._header_and_row(row, scale).toAlignedRect())
+
+    def _header_and_row(self, row: int, scale: TimeScale) -> QRectF:
+        box = self.row_box(row, scale)
+        return QRectF(0, box.top(), self.width(), box.height())
+
+    def _move_cursor(self) -> None:
+        """Only where the line is and was; the mouse moves many times a frame."""
+        for x in (self._cursor_x, self._x_of_cursor(self.time_scale())):
+            if x is not None:
+                self.update(x - 1, 0, 3, self.height())
+
+    def _x_of_cursor(self, scale: TimeScale) -> int | None:
+        time = self._axis.cursor
+        return None if time is None else round(scale.x(time))
 
     def _chart_span(self) -> TimeSpan | None:
         """The time that the chart covers, if it shows the same schedule."""
@@ -297,18 +345,25 @@ class LinkedPlot(QWidget):
         if not self._headers:
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, "Nothing to show")
             return
+        self._paint_rows(painter, scale, range(len(self._headers)))
+
+    def _paint_rows(self, painter: QPainter, scale: TimeScale, rows: Collection[int]) -> None:
+        palette = self.view_palette
         style = HeaderStyle(palette, *self._fonts, self.devicePixelRatioF())
-        for row, header in enumerate(self._headers):
+        for row in rows:
             box = self.row_box(row, scale)
             if box.bottom() <= 0 or box.top() >= self.height():
                 continue
+            header_box = QRectF(0, box.top(), scale.left, box.height())
+            painter.fillRect(header_box, QColor(palette.header))
             painter.save()
             painter.setClipRect(box)
             paint_ground(painter, box, scale, self._span, palette, bool(row % 2))
             self.paint_row(painter, row, box, scale)
             painter.restore()
-            paint_row_header(painter, QRectF(0, box.top(), scale.left, box.height()), header, style)
+            paint_row_header(painter, header_box, self._headers[row], style)
             painter.drawLine(QLineF(box.left(), box.bottom() - 0.5, box.right(), box.bottom() - 0.5))
+        painter.setPen(QPen(QColor(palette.border), 1))
         painter.drawLine(QLineF(scale.left - 0.5, 0, scale.left - 0.5, self.height()))
 
     def _paint_lit(self, painter: QPainter, scale: TimeScale) -> None:
@@ -321,7 +376,7 @@ class LinkedPlot(QWidget):
                 continue
             painter.save()
             painter.setClipRect(box)
-            painter.drawRects([found.adjusted(1, 0, -1, 0) for found in self.lit_boxes(row, box, scale, ops)])
+            draw_boxes(painter, self.lit_boxes(row, box, scale, ops) + FRAME)
             painter.restore()
             if header.title in rows:
                 painter.drawRect(QRectF(1, box.top() + 1, scale.right - 2, box.height() - 3))

@@ -73,8 +73,9 @@ class Chart:
         QTest.mousePress(self.canvas, button, modifiers, point)
 
     def move(self, point: QPoint) -> None:
-        """Moves the mouse."""
+        """Moves the mouse, and lets the linked views follow."""
         QTest.mouseMove(self.canvas, point)
+        QApplication.processEvents()
 
     def release(
         self, point: QPoint, button: Qt.MouseButton = LEFT, modifiers: Qt.KeyboardModifier = NO_MODIFIER
@@ -117,5 +118,6 @@ class Chart:
         QApplication.sendEvent(widget, event)
 
     def key(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = NO_MODIFIER) -> None:
-        """Presses a key in the chart."""
+        """Presses a key in the chart, and lets the linked views follow."""
         QTest.keyClick(self.canvas, key, modifiers)
+        QApplication.processEvents()

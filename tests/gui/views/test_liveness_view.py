@@ -11,7 +11,7 @@ from chart_driver import Chart
 from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtGui import QFont
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.graph.model import Graph
@@ -202,6 +202,40 @@ def test_peaks_are_the_judges_after_every_move_of_a_drag_and_after_the_drop(wind
         _assert_peaks(window, graph, moved)
 
 
+def test_rows_painted_over_look_as_if_all_was_painted_anew(window: _Window) -> None:
+    """Only the rows that a drag changes are painted while it lasts."""
+    random.seed(6)
+    for op in ("exp0", "load_k", "qk1"):
+        window.chart.press(window.chart.point(op))
+        for _ in range(5):
+            lane = random.choice(("load0", "compute0", "compute1"))
+            window.chart.move(QPoint(random.randrange(20, 900), window.chart.lane_y(lane)))
+            mended = window.view.grab().toImage()
+            window.view.repaint_all()
+            assert mended == window.view.grab().toImage()
+        window.chart.key(Qt.Key.Key_Escape)
+
+
+def test_of_several_places_in_one_turn_only_the_last_is_shown(window: _Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The chart comes first; what a drag only passed over is not worth a picture."""
+    graph, _ = case(HOPPER)
+    shown: list[Schedule] = []
+    build = window.view.build_rows
+    monkeypatch.setattr(window.view, "build_rows", lambda g, s, span: (shown.append(s), build(g, s, span))[1])
+    tried: list[Schedule | None] = []
+    window.gantt.tried.connect(tried.append)
+    start = window.chart.point("exp0")
+    window.chart.press(start)
+    for step in (20, 40, 60):
+        QTest.mouseMove(window.chart.canvas, start + QPoint(step, 0))
+    assert len(tried) == 3 and not shown
+    QApplication.processEvents()
+    assert shown == [tried[-1]]
+    schedule = tried[-1]
+    assert schedule is not None
+    _assert_peaks(window, graph, schedule)
+
+
 def _assert_peaks(window: _Window, graph: Graph, schedule: Schedule) -> None:
     """The curves on the screen against the judge: registers, shared and tensor memory."""
     peaks, shown = check(graph, schedule).peaks, window.peaks
@@ -257,5 +291,5 @@ def test_steps_that_share_a_pixel_column_do_not_reach_beyond_it(name: str, bot: 
                     steps = {curve.step_at(time) for time in times}
                     if len(steps) == 1:
                         held = curve.tops[number, [*steps]] > curve.bottoms[number, [*steps]]
-                        drawn = any(box.left() < x + 0.5 < box.right() for box in boxes)
+                        drawn = any(left < x + 0.5 < left + width for left, _, width, _ in boxes.tolist())
                         assert drawn == held[0], (curve.name, value, width, start, x)

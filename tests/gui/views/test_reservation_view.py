@@ -101,6 +101,18 @@ def test_a_drag_onto_a_taken_unit_overloads_the_strip(linked: tuple[ReservationV
     assert view.strips[0].amounts.max() == 1
 
 
+def test_strips_painted_over_look_as_if_all_was_painted_anew(linked: tuple[ReservationView, Chart]) -> None:
+    """Only the strips that a drag changes are painted while it lasts."""
+    view, chart = linked
+    start = chart.point("exp0")
+    chart.press(start)
+    for step in (50, 170, 400, -20):
+        chart.move(start + QPoint(step, 0))
+        mended = view.grab().toImage()
+        view.repaint_all()
+        assert mended == view.grab().toImage()
+
+
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda palette: palette.name)
 def test_colliding_cells_are_hatched_on_plain_ground(
     linked: tuple[ReservationView, Chart], palette: ViewPalette

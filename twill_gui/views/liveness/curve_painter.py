@@ -12,6 +12,7 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 
 from twill_gui.palette import Fill, ViewPalette
 from twill_gui.views.liveness.curves import Band, Curve
+from twill_gui.views.timeline.boxes import FRAME, NO_BOXES, BoxGroups, Numbers, draw_boxes, rows_of
 from twill_gui.views.timeline.brushes import dimming_brush, hatch_brush
 from twill_gui.views.timeline.span import TimeScale
 from twill_gui.views.timeline.text import TextCutter
@@ -77,17 +78,15 @@ class CurvePainter:
         base = self._area(0, curve.base)
         self._fill(painter, base, QBrush(QColor(palette.grid)))
         self._fill(painter, base, dimming_brush(palette.muted_text, self._look.ratio))
-        if base:
-            self._paint_plate(painter, base[0], curve.base_name)
-        frames: list[QRectF] = []
+        if len(base):
+            self._paint_plate(painter, QRectF(*base[0].tolist()), curve.base_name)
         bottoms, tops = curve.bottoms[:, self._steps], curve.tops[:, self._steps]
-        amounts = np.array([[band.amount] for band in curve.bands], np.int64).reshape(-1, 1)
         whole = self._boxes(bottoms, tops)
-        alive = self._boxes(bottoms, bottoms + curve.counts[:, self._steps] * amounts) if curve.has_room_kept else whole
-        for number, band in enumerate(curve.bands):
-            self._paint_band(painter, band, whole[number], alive[number])
-            if band.value in selection:
-                frames += [box.adjusted(1, 0, -1, 0) for box in whole[number]]
+        if curve.has_room_kept:
+            amounts = np.array([[band.amount] for band in curve.bands], np.int64).reshape(-1, 1)
+            self._paint_bands(painter, whole, self._boxes(bottoms, bottoms + curve.counts[:, self._steps] * amounts))
+        else:
+            self._paint_bands(painter, whole, whole)
         if curve.peak > curve.limit:
             total = curve.total[None, self._steps]
             over = self._boxes(np.full_like(total, curve.limit), np.maximum(total, curve.limit))[0]
@@ -96,40 +95,57 @@ class CurvePainter:
         self._paint_limit(painter)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(palette.selection), 2))
-        painter.drawRects(frames)
+        for number, band in enumerate(curve.bands):
+            if band.value in selection:
+                draw_boxes(painter, whole[number] + FRAME)
 
-    def boxes_of(self, values: Collection[str]) -> list[QRectF]:
+    def boxes_of(self, values: Collection[str]) -> Numbers:
         """Where the bands of some values are."""
+        if not any(band.value in values for band in self._curve.bands):
+            return NO_BOXES
         whole = self._boxes(self._curve.bottoms[:, self._steps], self._curve.tops[:, self._steps])
-        return [
-            box for band, boxes in zip(self._curve.bands, whole, strict=True) if band.value in values for box in boxes
-        ]
+        return np.concatenate([whole[n] for n, band in enumerate(self._curve.bands) if band.value in values])
 
-    def _paint_band(self, painter: QPainter, band: Band, whole: list[QRectF], alive: list[QRectF]) -> None:
-        fill = self._look.palette.unit_style(band.unit).fill(band.shade)
-        colour = QColor(fill.colour)
-        if band.reserved is not None:
-            idle = QColor(colour)
-            idle.setAlpha(IDLE_ALPHA)
-            self._fill(painter, whole, QBrush(idle))
-        self._fill(painter, alive, QBrush(colour))
-        self._paint_name(painter, band, whole, fill)
+    def _paint_bands(self, painter: QPainter, whole: BoxGroups, alive: BoxGroups) -> None:
+        names = self._name_boxes(whole)
+        for number, band in enumerate(self._curve.bands):
+            fill = self._look.palette.unit_style(band.unit).fill(band.shade)
+            colour = QColor(fill.colour)
+            painter.setPen(Qt.PenStyle.NoPen)
+            if band.reserved is not None:
+                idle = QColor(colour)
+                idle.setAlpha(IDLE_ALPHA)
+                painter.setBrush(idle)
+                whole.draw(painter, number)
+            painter.setBrush(colour)
+            alive.draw(painter, number)
+            if number in names:
+                self._paint_name(painter, band, names[number], fill)
 
-    def _paint_name(self, painter: QPainter, band: Band, boxes: list[QRectF], fill: Fill) -> None:
-        """The value's name in its widest box, if there is room for it below the cap of what is over the limit."""
+    def _name_boxes(self, whole: BoxGroups) -> dict[int, QRectF]:
+        """By number of the band, its widest box with room for a name below the cap of what is over the limit."""
+        curve = self._curve
+        cap = float(self._levels.y(np.array(curve.limit))) if curve.peak > curve.limit else 0.0
+        left, top, width, height = whole.boxes.T
+        lowered = np.maximum(cap - top, 0.0)
+        room = np.flatnonzero(height - lowered >= self._look.small.height - 2)
+        order = room[np.lexsort((room, -width[room], whole.groups[room]))]
+        groups = whole.groups[order]
+        widest = order[np.append([True], groups[1:] != groups[:-1])[: len(order)]]
+        boxes = rows_of(left[widest], (top + lowered)[widest], width[widest], (height - lowered)[widest])
+        return {
+            number: QRectF(*box).intersected(self._levels.box)
+            for number, box in zip(whole.groups[widest].tolist(), boxes.tolist(), strict=True)
+        }
+
+    def _paint_name(self, painter: QPainter, band: Band, room: QRectF, fill: Fill) -> None:
         small = self._look.small
-        top = float(self._levels.y(np.array(self._curve.limit))) if self._curve.peak > self._curve.limit else 0.0
-        below = (box.adjusted(0, max(top - box.top(), 0.0), 0, 0) for box in boxes)
-        room = [box for box in below if box.height() >= small.height - 2]
-        if not room:
-            return
-        widest = max(room, key=QRectF.width).intersected(self._levels.box)
-        text = small.cut(band.value, widest.width() - 8)
+        text = small.cut(band.value, room.width() - 8)
         if not text:
             return
-        place = QRectF(widest.left() + 4, widest.center().y() - small.height / 2, small.width(text), small.height)
+        place = QRectF(room.left() + 4, room.center().y() - small.height / 2, small.width(text), small.height)
         if band.reserved is not None:
-            painter.fillRect(place.adjusted(-2, 0, 2, 0).intersected(widest), QColor(fill.colour))
+            painter.fillRect(place.adjusted(-2, 0, 2, 0).intersected(room), QColor(fill.colour))
         painter.setPen(QColor(fill.text))
         painter.setFont(small.font)
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
@@ -157,16 +173,16 @@ class CurvePainter:
         painter.setFont(small.font)
         painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
 
-    def _fill(self, painter: QPainter, boxes: list[QRectF], brush: QBrush) -> None:
+    def _fill(self, painter: QPainter, boxes: Numbers, brush: QBrush) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(brush)
-        painter.drawRects(boxes)
+        draw_boxes(painter, boxes)
 
-    def _area(self, low: int, high: int) -> list[QRectF]:
+    def _area(self, low: int, high: int) -> Numbers:
         whole = np.zeros((1, len(self._steps)), np.int64)
         return self._boxes(whole + low, whole + high)[0]
 
-    def _boxes(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> list[list[QRectF]]:
+    def _boxes(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> BoxGroups:
         """By row of the arrays, the area between two heights as boxes that are as wide as they can be. A line of the
         ground stays free above each box with room for it, so that neighbours in the stack can be told apart."""
         begins = np.ones(low.shape, np.bool_)
@@ -179,9 +195,5 @@ class CurvePainter:
         left, right = self._edges[first], self._edges[last]
         top, bottom = self._levels.y(high[row, first]), self._levels.y(low[row, first])
         top += bottom - top >= FREE_LINE_FROM_PX
-        height = np.maximum(bottom - top, 1.0)
-        columns = zip(row.tolist(), left.tolist(), top.tolist(), (right - left).tolist(), height.tolist(), strict=True)
-        boxes: list[list[QRectF]] = [[] for _ in range(len(low))]
-        for number, x, y, width, tall in columns:
-            boxes[number].append(QRectF(x, y, width, tall))
-        return boxes
+        boxes = rows_of(left, top, right - left, np.maximum(bottom - top, 1.0))
+        return BoxGroups(boxes, row, len(low))

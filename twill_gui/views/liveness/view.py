@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import zip_longest
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
@@ -11,9 +12,10 @@ from PySide6.QtWidgets import QWidget
 
 from core.graph.model import Graph
 from core.schedule.model import Schedule
-from twill_gui.views.linked import LinkedPlot
+from twill_gui.views.linked import BuiltRow, LinkedPlot
 from twill_gui.views.liveness.curve_painter import CurveLook, CurvePainter, Levels
 from twill_gui.views.liveness.curves import Curve, Held, liveness_curves
+from twill_gui.views.timeline.boxes import Numbers
 from twill_gui.views.timeline.row_header import RowHeader
 from twill_gui.views.timeline.span import TimeScale, TimeSpan
 from twill_gui.views.timeline.text import TextCutter, small_font
@@ -38,9 +40,12 @@ class LivenessView(LinkedPlot):
         """What is shown, from top to bottom."""
         return self._curves
 
-    def build_rows(self, graph: Graph, schedule: Schedule, span: TimeSpan) -> Sequence[RowHeader]:
-        self._curves = liveness_curves(graph, schedule, span)
-        return [_header(curve) for curve in self._curves]
+    def build_rows(self, graph: Graph, schedule: Schedule, span: TimeSpan) -> Sequence[BuiltRow]:
+        before, self._curves = self._curves, liveness_curves(graph, schedule, span)
+        return [
+            BuiltRow(_header(curve), old is None or not curve.looks_like(old))
+            for curve, old in zip_longest(self._curves, before[: len(self._curves)])
+        ]
 
     def clear_rows(self) -> None:
         self._curves = ()
@@ -48,8 +53,8 @@ class LivenessView(LinkedPlot):
     def paint_row(self, painter: QPainter, row: int, box: QRectF, scale: TimeScale) -> None:
         self._painter_of(row, box, scale).paint(painter, self.selection)
 
-    def lit_boxes(self, row: int, box: QRectF, scale: TimeScale, ops: frozenset[str]) -> Sequence[QRectF]:
-        return self._painter_of(row, box, scale).boxes_of(ops) if ops else []
+    def lit_boxes(self, row: int, box: QRectF, scale: TimeScale, ops: frozenset[str]) -> Numbers:
+        return self._painter_of(row, box, scale).boxes_of(ops)
 
     def _painter_of(self, row: int, box: QRectF, scale: TimeScale) -> CurvePainter:
         curve = self._curves[row]

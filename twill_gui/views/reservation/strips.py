@@ -29,6 +29,12 @@ class Strip:
     counts: Counts
     amounts: NDArray[np.int64]
 
+    def looks_like(self, other: Strip) -> bool:
+        """Whether both strips are the same in all that is shown of them."""
+        facts = ((s.unit, s.capacity, s.busy, s.utilisation, s.ops) for s in (self, other))
+        arrays = ((s.times, s.counts, s.amounts) for s in (self, other))
+        return next(facts) == next(facts) and all(map(np.array_equal, *arrays))
+
     def cells(self) -> tuple[list[str], Times, Times]:
         """The stretches in which a block takes something: ops, starts and ends."""
         taken = np.zeros((len(self.ops), len(self.amounts) + 2), np.bool_)

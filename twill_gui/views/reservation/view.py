@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from core.graph.model import Graph
 from core.schedule.model import Schedule
 from twill_gui.palette import mix
-from twill_gui.views.linked import LinkedPlot
+from twill_gui.views.linked import BuiltRow, LinkedPlot
 from twill_gui.views.reservation.strips import Strip, reservation_strips
+from twill_gui.views.timeline.boxes import FRAME, Numbers, draw_boxes, draw_lines, rows_of
 from twill_gui.views.timeline.brushes import hatch_brush, pattern_brush
 from twill_gui.views.timeline.row_header import RowHeader
 from twill_gui.views.timeline.span import TimeScale, TimeSpan
@@ -37,9 +39,12 @@ class ReservationView(LinkedPlot):
         """What is shown, from top to bottom."""
         return self._strips
 
-    def build_rows(self, graph: Graph, schedule: Schedule, span: TimeSpan) -> Sequence[RowHeader]:
-        self._strips = reservation_strips(graph, schedule, span)
-        return [_header(strip, schedule.ii) for strip in self._strips]
+    def build_rows(self, graph: Graph, schedule: Schedule, span: TimeSpan) -> Sequence[BuiltRow]:
+        before, self._strips = self._strips, reservation_strips(graph, schedule, span)
+        return [
+            BuiltRow(_header(strip, schedule.ii), old is None or not strip.looks_like(old))
+            for strip, old in zip_longest(self._strips, before[: len(self._strips)])
+        ]
 
     def clear_rows(self) -> None:
         self._strips = ()
@@ -57,29 +62,30 @@ class ReservationView(LinkedPlot):
             boxes = _boxes(columns[:-1][steps], columns[1:][steps], place)
             share = amount / strip.capacity if strip.capacity else 1.0
             painter.setBrush(full if share >= 1 else QBrush(QColor(mix(palette.lane, fill.colour, share))))
-            painter.drawRects(boxes)
+            draw_boxes(painter, boxes)
             if amount > strip.capacity:
                 painter.setBrush(QColor(palette.lane))  # a red hatch on a reddish unit would be hard to tell apart
-                painter.drawRects(boxes)
+                draw_boxes(painter, boxes)
                 painter.setBrush(hatch_brush(palette, ratio))
-                painter.drawRects(boxes)
+                draw_boxes(painter, boxes)
         self._paint_cells(painter, strip, place, scale)
 
     def _paint_cells(self, painter: QPainter, strip: Strip, place: QRectF, scale: TimeScale) -> None:
         """Lines between the ops, frames around the selected ones."""
         left = scale.columns(strip.cells()[1])
         painter.setPen(QPen(QColor(self.view_palette.window), 1))
-        painter.drawLines([QLineF(x + 0.5, place.top(), x + 0.5, place.bottom()) for x in np.unique(left).tolist()])
+        between = np.unique(left) + 0.5
+        draw_lines(painter, rows_of(between, place.top(), between, place.bottom()))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(self.view_palette.selection), 2))
         selected = self._cells_of(strip, place.adjusted(0, 1, 0, -1), scale, self.selection)
-        painter.drawRects([box.adjusted(1, 0, -1, 0) for box in selected])
+        draw_boxes(painter, selected + FRAME)
 
-    def lit_boxes(self, row: int, box: QRectF, scale: TimeScale, ops: frozenset[str]) -> Sequence[QRectF]:
+    def lit_boxes(self, row: int, box: QRectF, scale: TimeScale, ops: frozenset[str]) -> Numbers:
         return self._cells_of(self._strips[row], box.adjusted(0, MARGIN_PX + 1, 0, -MARGIN_PX - 2), scale, ops)
 
     @staticmethod
-    def _cells_of(strip: Strip, place: QRectF, scale: TimeScale, wanted: frozenset[str]) -> list[QRectF]:
+    def _cells_of(strip: Strip, place: QRectF, scale: TimeScale, wanted: frozenset[str]) -> Numbers:
         ops, starts, ends = strip.cells()
         chosen = np.array([op in wanted for op in ops], np.bool_)
         return _boxes(scale.columns(starts)[chosen], scale.columns(ends)[chosen], place)
@@ -95,10 +101,8 @@ class ReservationView(LinkedPlot):
         return f"<b>{escape(strip.unit)}</b> at {grouped(int(time))}: {taken}<br>{names}"
 
 
-def _boxes(left: NDArray[np.float64], right: NDArray[np.float64], place: QRectF) -> list[QRectF]:
-    width = np.maximum(right - left, 1.0)
-    pairs = zip(left.tolist(), width.tolist(), strict=True)
-    return [QRectF(x, place.top(), width, place.height()) for x, width in pairs]
+def _boxes(left: NDArray[np.float64], right: NDArray[np.float64], place: QRectF) -> Numbers:
+    return rows_of(left, place.top(), np.maximum(right - left, 1.0), place.height())
 
 
 def _header(strip: Strip, ii: int) -> RowHeader:

@@ -26,6 +26,15 @@ class StillPicture:
         """It has to be painted anew."""
         self._current = False
 
+    def mend(self, paint: Callable[[QPainter], None]) -> None:
+        """Paints over parts of the picture that have changed. `paint` is not asked where all of it is painted anew
+        next: because it is out of date, or because a part may begin within a device pixel that it shares."""
+        if not self._pixmap.devicePixelRatio().is_integer():
+            self._current = False
+        elif self._current:
+            with QPainter(self._pixmap) as painter:
+                paint(painter)
+
     def get(self, size: QSize, ratio: float, paint: Callable[[QPainter], None]) -> QPixmap:
         """The picture in `size` pixels of `ratio` device pixels each; `paint` covers all of it if need be."""
         device_size = QSize(round(size.width() * ratio), round(size.height() * ratio))
