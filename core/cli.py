@@ -15,6 +15,7 @@ from typing import cast
 from core.commands.answers import ExitCode, OutputError, UsageError
 from core.commands.crash import crash_note, program_version
 from core.sweep.axis_forms import axes_help
+from core.toolchain.tools import PURPOSES
 
 _EXTRAS = {"dask": "cluster", "distributed": "cluster"}
 """The extra that a package belongs to."""
@@ -240,6 +241,18 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=_seconds, default=600.0, metavar="S", help="seconds at most (default: 600)")
 
 
+def _doctor_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--need",
+        nargs="+",
+        action="extend",
+        default=[],
+        choices=[purpose.name for purpose in PURPOSES],
+        metavar="PURPOSE",
+        help=f"exit code 5 if it is not possible here: {', '.join(purpose.name for purpose in PURPOSES)}",
+    )
+
+
 _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = (
     ("inspect", "list functions, operations and loops of TTGIR files", _inspect_options),
     ("graph", "print the loop's graph (twill.graph/1) with its lower bounds", _graph_options),
@@ -251,6 +264,7 @@ _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...
     ("export", "write a schedule for other tools", _export_options),
     ("compile", "compile an exported kernel with nvcc: messages, registers, spills", _compile_options),
     ("run", "build an exported kernel's test program and run it on this machine's GPU", _run_options),
+    ("doctor", "say which tools are on this machine, what for, and what to install", _doctor_options),
 )
 
 

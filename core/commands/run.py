@@ -49,7 +49,7 @@ def _run(name: str, arguments: argparse.Namespace) -> Answer:
                 command, capture_output=True, text=True, cwd=folder, timeout=arguments.limit, check=False
             )
         except subprocess.TimeoutExpired:
-            document = {"input": name, "gpu": found[0]}
+            document = {"input": name, "gpu": found[0].name}
             return Answer(document, f"no answer within {arguments.limit:g} s", ExitCode.NO_ANSWER, build.diagnostics)
     cases = list(_cases(done.stdout))
     code = ExitCode.ANSWERED if done.returncode == _RIGHT and cases else ExitCode.NEGATIVE
@@ -57,7 +57,7 @@ def _run(name: str, arguments: argparse.Namespace) -> Answer:
     if done.returncode not in (_RIGHT, _WRONG) or not cases:
         said = done.stderr.strip().rpartition("\n")[2] or f"exit code {done.returncode}"
         diagnostics.append(Diagnostic(Severity.ERROR, "run-failed", f"the test program failed: {said}", str(source)))
-    document = {"input": name, "gpu": found[0], "right": code is ExitCode.ANSWERED, "cases": cases}
+    document = {"input": name, "gpu": found[0].name, "right": code is ExitCode.ANSWERED, "cases": cases}
     return Answer(document, _text(cases), code, tuple(diagnostics))
 
 
