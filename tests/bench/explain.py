@@ -1,6 +1,6 @@
 """Explains every kernel case that is impossible, and II - 1 of every project: how soon each part of the answer comes.
 
-python tests/bench/explain.py [--limit-s S] [NAME ...]     writes results/explain.md, unless names are given
+python -m tests.bench.explain [--limit-s S] [NAME ...]     writes results/explain.md, unless names are given
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import yaml
-from report import KERNELS, RESULTS, environment, table, write
 
 from core.explain.answer import Explanation, ProofState
 from core.explain.explain import explain
@@ -28,6 +27,7 @@ from core.resources import data_folder
 from core.schedule.bounds import certificates
 from core.schedule.read import load_schedule
 from core.solve.events import Verdict
+from tests.bench.report import KERNELS, RESULTS, environment, table, write
 
 PARTS = ("core", "minimal", "confirmed")
 LIMITS_S = {"core": 0.3, "minimal": 3.0}

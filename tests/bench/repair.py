@@ -1,6 +1,6 @@
 """Repairs random drags on every attention project: how long the check and the repair take, and what comes out.
 
-    python tests/bench/repair.py [--drags N] [--effort-s S] [PROJECT,SCHEDULE ...]
+    python -m tests.bench.repair [--drags N] [--effort-s S] [PROJECT,SCHEDULE ...]
 
 A drag puts one op elsewhere on a group that may hold it, as the window does; only drops that the judge refuses are
 counted, since no other is repaired.
@@ -15,8 +15,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from report import RESULTS, environment, project_graphs, table, write
-
 from core.graph.model import Graph
 from core.project.load import load_project
 from core.resources import data_folder
@@ -28,6 +26,7 @@ from core.schedule.windows import windows
 from core.solve.events import Verdict
 from core.solve.repair.repair import repair
 from core.solve.repair.request import Place, Repaired, RepairRequest
+from tests.bench.report import RESULTS, environment, project_graphs, table, write
 
 HEAD = (
     "project, schedule",
