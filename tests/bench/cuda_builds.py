@@ -65,8 +65,8 @@ HEAD = (
 NOTES = (
     "Clean: no spills, no stack, none of the messages C75xx, by which the assembler says that it serialises matrix "
     "ops. Registers: of the launch, then of each role compiled alone with as many as it likes. wgmma: instructions in "
-    "the PTX. Seconds of the wall clock for nvcc. Quick schedules: what the solver has after the limit, under the default "
-    "objective; the grants are the schedule's."
+    "the PTX. Seconds of the wall clock for nvcc. Quick schedules: what the solver has after the limit, under the "
+    "default objective; the grants are the schedule's."
 )
 
 Make = Callable[[Path], Exported]
@@ -74,7 +74,7 @@ Make = Callable[[Path], Exported]
 
 
 class NoScheduleError(Exception):
-    """No schedule was found within the limit."""
+    """No schedule was found, with the status of the search."""
 
 
 def main() -> None:
@@ -180,10 +180,15 @@ def quick(file: Path, way: str, schedules: Path, limit_s: float) -> Make:
             opened = open_project(replace(project, groups=(*loading, GroupKind("compute", 8, 1))))
         assert opened.tiles is not None
         known = schedules / f"{file.stem}--{way.replace(' ', '_')}.yaml"
+        none = known.with_suffix(".none")  # so that it is not looked for again
+        if none.exists():
+            raise NoScheduleError(none.read_text(encoding="utf-8"))
         if not known.exists():
-            found = solve(opened.graph, SolveOptions(limit_s=limit_s)).schedule
+            result = solve(opened.graph, SolveOptions(limit_s=limit_s))
+            found = result.schedule
             if found is None:
-                raise NoScheduleError
+                none.write_text(result.status.value, encoding="utf-8")
+                raise NoScheduleError(result.status.value)
             assert check(opened.graph, found).legal
             save_schedule(found, known)
         schedule = load_schedule(known, opened.graph)
@@ -201,8 +206,8 @@ def built(nvcc: Nvcc, kept: Kept, name: str, make: Make, into: Path | None) -> d
             exported = make(folder)
         except InputError as problem:
             return {"refused": problem.diagnostics[0].message}
-        except NoScheduleError:
-            return {"refused": "no schedule within the limit"}
+        except NoScheduleError as problem:
+            return {"refused": f"no schedule: {problem}"}
         key = f"{name} {digest(folder)}"
         return kept.get(key) or kept.put(key, build(nvcc, folder, exported))
 
@@ -245,7 +250,7 @@ def cells(name: str, way: str, row: dict[str, Any]) -> list[object]:
     """A row of the table."""
     short = name.removesuffix("_pre")
     if "refused" in row:
-        return [short, way, f"refused: {row['refused']}", *[""] * (len(HEAD) - 3)]
+        return [short, way, f"refused: {row['refused'].replace('|', '/')}", *[""] * (len(HEAD) - 3)]
     clean = not (row["code"] or row["messages"] or row["spilled"] or row["stack"])
     roles = ", ".join(f"{role} {registers}" for role, registers in row["roles"].items())
     spilled = f"{row['spilled']} B, stack {row['stack']} B" if row["spilled"] or row["stack"] else "no"

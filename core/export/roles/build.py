@@ -8,6 +8,7 @@ from dataclasses import replace
 from core.diagnostics import error
 from core.export.roles.block import loader, main_role, place_roles
 from core.export.roles.demand import Demand
+from core.export.roles.loop_role import LoopRole
 from core.export.roles.model import Register, Role, RoleProgram, Statement, Turn, TurnPass
 from core.export.roles.names import Names
 from core.export.roles.pipeline import PipelineWriter
@@ -36,6 +37,8 @@ def build_roles(module: Module, function: Operation, loops: Sequence[ScheduledLo
     demand = Demand(module, function, plans, main_role(roles, loops), loader(roles, loops))
     demand.settle()
     tiles = RingMaker(module, demand, roles).tiles()
+    for key, loop_role in demand.loop_roles.items():
+        demand.loop_roles[key] = _well_begun(loop_role, tiles)
     rotations = _rotations(demand)
     turns = _turns(module, rotations, roles)
     least = {op: _least(demand, tiles, op, rotations.get(op)) for op in plans}
@@ -105,16 +108,28 @@ def _rotations(demand: Demand) -> dict[Operation, Rotation]:
     return found
 
 
+def _well_begun(loop_role: LoopRole, tiles: SharedTiles) -> LoopRole:
+    """The role with the body of its loop begun where fewest matrix ops have to be waited for early."""
+
+    def early(role: LoopRole) -> int:
+        return PipelineWriter(role, Names(), tiles.in_loops, _anything, None).early_waits()
+
+    if not early(loop_role):
+        return loop_role
+    return min((loop_role.begun_at(cut) for cut in loop_role.cuts), key=early)
+
+
+def _anything(value: Value, via: tuple[Operation, ...]) -> Register:
+    """Some operand for a value from before a loop, where it does not matter which."""
+    del via
+    return Register(value.name)
+
+
 def _least(demand: Demand, tiles: SharedTiles, op: Operation, found: Rotation | None) -> int:
     """The least trip count for which every role of a loop has its whole prologue."""
-
-    def anything(value: Value, via: tuple[Operation, ...]) -> Register:
-        del via
-        return Register(value.name)
-
     return max(
         PipelineWriter(
-            loop_role, Names(), tiles.in_loops, anything, found.plans.get(role) if found is not None else None
+            loop_role, Names(), tiles.in_loops, _anything, found.plans.get(role) if found is not None else None
         ).peeled()
         for (loop, role), loop_role in demand.loop_roles.items()
         if loop is op

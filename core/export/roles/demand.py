@@ -16,6 +16,8 @@ TMA_LOADS = frozenset({"tt.descriptor_load", "tt.experimental_descriptor_load", 
 
 _SINGLE = (Category.EFFECT, Category.OPAQUE)
 _CONTROL = frozenset({"scf.for", "scf.while", "scf.if"})
+_SPREADING = frozenset({"tt.splat", "tt.expand_dims", "tt.broadcast"})
+"""Operations that only repeat what they are given: a role that needs the result is handed the smaller operand."""
 _SILENT = frozenset({"scf.yield", "scf.condition", "tt.return", "func.return"})
 
 
@@ -204,7 +206,7 @@ class Demand:
             self._want_argument(role, value)
             return
         home = self.home(value)
-        if home is not None and home != role:
+        if home is not None and home != role and producer.name not in _SPREADING:
             self.hand_offs.setdefault(value, {})[role] = None
             self._want_parents(role, producer)
             self.want_value(home, value)

@@ -30,15 +30,24 @@ class Open:
 @dataclass(slots=True)
 class Groups:
     """The groups under way, oldest first, and the slots held: for each ring the iterations of the tiles that were
-    waited for and not given back, with the readings that are still to come."""
+    waited for and not given back, with the readings that are still to come.
+
+    `carried`: how many of the oldest groups were under way already where the loop's head or its end was last passed.
+    """
 
     queue: list[Open] = field(default_factory=list[Open])
     held: dict[str, dict[int, int]] = field(default_factory=dict[str, dict[int, int]])
     newest: dict[str, int] = field(default_factory=dict[str, int])
+    carried: int = 0
+
+    def carry(self) -> None:
+        """Here is a loop's head or its end."""
+        self.carried = len(self.queue)
 
     def copy(self) -> Groups:
         """An independent copy."""
-        return Groups(list(self.queue), {ring: dict(tiles) for ring, tiles in self.held.items()}, dict(self.newest))
+        held = {ring: dict(tiles) for ring, tiles in self.held.items()}
+        return Groups(list(self.queue), held, dict(self.newest), self.carried)
 
     def shifted(self, by: int, ii: int) -> Groups:
         """The same state, iterations counted from elsewhere."""
@@ -46,6 +55,7 @@ class Groups:
             [group.shifted(by, ii) for group in self.queue],
             {ring: {phase + by: left for phase, left in tiles.items()} for ring, tiles in self.held.items()},
             {ring: phase + by for ring, phase in self.newest.items()},
+            self.carried,
         )
 
     def youngest(self, conflicts: Iterable[bool]) -> int:
@@ -57,6 +67,7 @@ class Groups:
         done, self.queue = self.queue[: position + 1], self.queue[position + 1 :]
         if not done:
             return
+        self.carried = max(0, self.carried - len(done))
         yield MmaWait(len(self.queue), why)
         still = {name for group in self.queue for name in group.writes}  # a sum goes on in the same registers
         pinned = {name for group in done for name in group.writes | group.reads} - still

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -72,7 +72,8 @@ class Part:
 class ItemWriter:
     """Writes the steps of a role. `rings`: by the operation that fills it. `groups`: what is under way; `made`: of
     values whose copies move on, the iteration of the last that was made. `moving`: all copies move on, and matrix ops
-    are waited for at once: iterations one after another."""
+    are waited for at once: iterations one after another. `early`: how many waits came earlier than the schedule has
+    them."""
 
     def __init__(self, role: LoopRole, names: Names, rings: Mapping[Operation, Ring], outer: OuterSource) -> None:
         self._role, self._names, self._rings, self._outer = role, names, rings, outer
@@ -81,6 +82,7 @@ class ItemWriter:
         self.groups = Groups()
         self.made: dict[Value, int] = {}
         self.moving = False
+        self.early = 0
 
     def begin(self, *, moving: bool = False) -> None:
         """Nothing is under way, nothing is made."""
@@ -160,6 +162,11 @@ class ItemWriter:
         """Waits for the groups under way that the item depends on, and for no other."""
         queue = self.groups.queue
         matrix = self.is_matrix(item)
+        if matrix and self._reads_carried(self.groups.carried - 1):
+            self.early += 1
+            why = f"before {item.op or 'it'} is issued, since the assembler loses count of what a loop has under way"
+            part.statements += self.groups.complete(self.groups.carried - 1, why)
+            queue = self.groups.queue
         if matrix:
             # Matrix ops complete in order: adding to what an earlier one writes needs no wait.
             chained = {name for group in queue for name in group.writes} & writes
@@ -171,13 +178,29 @@ class ItemWriter:
             found = self.groups.youngest(conflicts(group, reads, writes) for group in queue)
         if found >= 0:
             name = item.op or (item.operations[0].name if item.operations else "the copy")
-            part.statements += self.groups.complete(found, f"{name} needs {queue[found].op}")
+            part.statements += self._complete(found, f"{name} needs {queue[found].op}")
         # Without it what the schedule has in time would wait for slots that only a later wait gives back.
         now = item.start + phase * self._plan.ii
         queue = self.groups.queue
         due = self.groups.youngest(group.deadline is not None and group.deadline <= now for group in queue)
         if due >= 0:
-            part.statements += self.groups.complete(due, f"a slot that {queue[due].op} reads is to be filled again")
+            part.statements += self._complete(due, f"a slot that {queue[due].op} reads is to be filled again")
+
+    def _complete(self, position: int, why: str) -> Iterator[Statement]:
+        """Waits for a group and all older ones; for all that are under way where the assembler would not follow.
+
+        The assembler (ptxas 13.0) does not know which group a wait completes that leaves others under way, if the group
+        was issued before the loop's head or end: when its result is then read, it serialises all matrix ops (C7514).
+        """
+        last = len(self.groups.queue) - 1
+        if position < last and self._reads_carried(min(position, self.groups.carried - 1)):
+            self.early += 1
+            position = last
+        return self.groups.complete(position, why)
+
+    def _reads_carried(self, position: int) -> bool:
+        """Whether another op than a matrix op reads what one of the groups up to there makes, all of them carried."""
+        return any(group.writes & self.storages.read for group in self.groups.queue[: position + 1])
 
     def _acquire(self, part: Part, item: Item, phase: int) -> tuple[tuple[str, int], ...]:
         """Waits for the tiles that the item is the first to read; all tiles that it reads."""

@@ -66,10 +66,11 @@ class LoopRole:
     the copies of all others. `outer`: values from before the loop that it reads. `presets`: what
     kept values hold before the first iteration. `results`: for each wanted result of the loop the tree of what its
     argument would be in one more iteration. `readers`: the items that read each ring, by the operation that fills it.
+    `cut`: the cycle of an interval at which the body of the loop begins.
     """
 
-    def __init__(self, plan: LoopPlan, role: str, results: Collection[int] = ()) -> None:
-        self.plan, self.role = plan, role
+    def __init__(self, plan: LoopPlan, role: str, results: Collection[int] = (), cut: int = 0) -> None:
+        self.plan, self.role, self.cut = plan, role, cut
         self.warps = plan.graph.group_kind(plan.schedule.groups[role].kind).warps
         self.trees = Trees(plan, role)
         self.items = [*self._runs(), *self._puts()]
@@ -94,6 +95,15 @@ class LoopRole:
         self.copies |= {value: self._copies(value, inclusive=True) for value in self.rotated}
         self.unroll = lcm(*(count for value, count in self.copies.items() if value not in self.rotated))
         self.stages = max((item.stage for item in self.items), default=0)
+
+    def begun_at(self, cut: int) -> LoopRole:
+        """The same role with another beginning of the body."""
+        return LoopRole(self.plan, self.role, sorted(self.results), cut)
+
+    @property
+    def cuts(self) -> list[int]:
+        """All beginnings of the body that differ, in order."""
+        return sorted({0, *(item.start % self.plan.ii for item in self.items)})
 
     @property
     def outer(self) -> list[Value]:
@@ -203,11 +213,11 @@ class LoopRole:
             self.items.append(Item(start, Rank.TAKE, self.plan.body.position[value.producer], takes=value))
 
     def _sort(self) -> None:
-        ii = self.plan.ii
-        first = min((item.start // ii for item in self.items), default=0)
+        ii, cut = self.plan.ii, self.cut
+        first = min(((item.start - cut) // ii for item in self.items), default=0)
         for item in self.items:
-            item.stage = item.start // ii - first
-        self.items.sort(key=lambda item: (item.start % ii, -item.stage, item.rank, item.text))
+            item.stage = (item.start - cut) // ii - first
+        self.items.sort(key=lambda item: ((item.start - cut) % ii, -item.stage, item.rank, item.text))
         for order, item in enumerate(self.items):
             item.order = order
         self.first_stage = first

@@ -34,13 +34,15 @@ FEW_STAGES = 2
 
 @dataclass(slots=True)
 class _Steady:
-    """A steady state, the prologue before it, and what is under way between them."""
+    """A steady state, the prologue before it, and what is under way between them; `early`: waits of the steady state
+    that come earlier than the schedule has them."""
 
     peeled: int
     prologue: tuple[Statement, ...]
     groups: Groups
     made: dict[Value, int]
     statements: tuple[Statement, ...]
+    early: int
 
 
 class PipelineWriter:
@@ -69,6 +71,10 @@ class PipelineWriter:
     def peeled(self) -> int:
         """Iterations before the steady state."""
         return self._find().peeled
+
+    def early_waits(self) -> int:
+        """How many waits of the steady state come earlier than the schedule has them."""
+        return self._find().early
 
     def write(self, results: Mapping[int, str]) -> Pipeline:
         """The loop. `results`: the storages that take the wanted results where the last value of the loop is not in one
@@ -118,6 +124,8 @@ class PipelineWriter:
         entry, held, made = writer.groups, self._holding, writer.made
         while True:
             writer.groups, writer.made, self._holding = entry.copy(), dict(made), held
+            writer.groups.carry()
+            writer.early = 0
             part = Part(Counting(Base.STEADY, peeled))
             for step in range(unroll):
                 self._iteration(part, peeled + step)
@@ -135,13 +143,14 @@ class PipelineWriter:
                 return None
             trim = len(entry.queue) - common
             prologue.statements += entry.complete(trim - 1, "the loop ends with what is open here")
-        return _Steady(peeled, tuple(prologue.statements), entry, made, tuple(part.statements))
+        return _Steady(peeled, tuple(prologue.statements), entry, made, tuple(part.statements), writer.early)
 
     def _is_late(self, group: Open, step: int) -> bool:
         """Whether a group is still under way when iteration `step` of the pipeline begins, by the schedule."""
         item = next(item for item in self._role.items if item.op == group.op and self._writer.is_matrix(item))
         ii = self._plan.ii
-        return item.start + item.latency + group.phase * ii > (self._role.first_stage + step) * ii
+        begin = self._role.cut + (self._role.first_stage + step) * ii
+        return item.start + item.latency + group.phase * ii > begin
 
     def _prologue(self, peeled: int) -> Part:
         self._begin()
@@ -155,6 +164,7 @@ class PipelineWriter:
         """`left` iterations more, and the epilogue."""
         self._begin()
         self._writer.groups, self._writer.made = found.groups.copy(), dict(found.made)
+        self._writer.groups.carry()
         self._holding = self._turn is not None and self._turn.wraps
         end = found.peeled + left
         part = Part(Counting(Base.LAST, end, end))

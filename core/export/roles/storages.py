@@ -16,6 +16,7 @@ class Storages:
     """Names of the copies of each kept value of a role's loop.
 
     `left`: the storages that some matrix op reads as its left operand; to write one, no matrix op may be under way.
+    `read`: those that something else than a matrix op reads.
     """
 
     def __init__(self, role: LoopRole, names: Names) -> None:
@@ -38,6 +39,14 @@ class Storages:
             if role.plan.is_matrix(operation)
             for leaf in leaves(item.trees[operation][0])
             if isinstance(leaf, Kept)
+            for phase in range(role.unroll)
+        }
+        self.read = {
+            self.of(leaf.value, phase - leaf.distance, phase)
+            for item in role.items
+            if not any(role.plan.is_matrix(operation) for operation in item.operations)
+            for leaf in item.all_leaves()
+            if isinstance(leaf, Kept) and leaf.value not in role.rotated
             for phase in range(role.unroll)
         }
 

@@ -52,20 +52,22 @@ def rotation(name: str, roles: Sequence[LoopRole]) -> Rotation | None:
             runs[-1][1].append(item)
         else:
             runs.append((role, [item]))
-    wrapping = runs[0][0] if runs[0][0] is runs[-1][0] else None
-    if wrapping is not None:
+    if runs[0][0] is runs[-1][0]:
         role, items = runs.pop()
         runs[0] = (role, [*items, *runs[0][1]])
     order = tuple(role.role for role, _ in runs[: len(members)])
     if len(runs) % len(members) or any(role.role != order[at % len(order)] for at, (role, _) in enumerate(runs)):
         return None
     rounds = len(runs) // len(members)
-    first = {role.role: role.first_stage * rounds for role in roles if role.role in members}
-    last = {
-        role.role: (role.first_stage + role.stages) * rounds + (role is wrapping)
-        for role in roles
-        if role.role in members
-    }
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    wraps: dict[str, bool] = {}
+    for role in dict.fromkeys(role for role, _ in runs):
+        own = [items for other, items in runs if other is role]
+        before = sum(items[-1].start % role.plan.ii < role.cut for items in own)  # of the cycle that it begins in
+        wraps[role.role] = any(items[0].order > items[-1].order for items in own)
+        first[role.role] = role.first_stage * rounds + before
+        last[role.role] = first[role.role] + role.stages * rounds + wraps[role.role]
     plans: dict[str, TurnPlan] = {}
     for role in dict.fromkeys(role for role, _ in runs):
         own = [items for other, items in runs if other is role]
@@ -73,7 +75,7 @@ def rotation(name: str, roles: Sequence[LoopRole]) -> Rotation | None:
             name,
             frozenset(items[0] for items in own),
             frozenset(items[-1] for items in own),
-            wraps=role is wrapping,
+            wraps=wraps[role.role],
             lead=first[role.role] - min(first.values()),
             trail=max(last.values()) - last[role.role],
         )

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from mock_runs import PROJECTS, scheduled
+from mock_runs import PROJECTS, ROOT, SAMPLES, build, needs_compiler, run_mock, scheduled, write_case
 
-from core.export.cuda.folder import export_program
+from core.export.cuda.folder import export_program, export_schedules
 from core.export.cuda.kernel import KernelFile, kernel_file
 from core.export.roles.build import scheduled_program
 from core.export.roles.places import ScheduledLoop
@@ -55,6 +55,21 @@ def test_an_operand_that_goes_through_shared_memory_stays_there() -> None:
     assert stores and len(reads) == len(stores)
 
 
+@needs_compiler
+def test_a_vector_is_handed_over_instead_of_the_tile_that_repeats_it(tmp_path: Path) -> None:
+    """The schedule leaves the result of two groups' attention on one of them and its row sums on the other. With the
+    sums repeated over all columns the kernel would need more shared memory than there is."""
+    name = "fa_fwd_2q_sm90_d128m2x64n128-f16_v39_pre"
+    opened = open_project(load_project(SAMPLES / f"{name}.ttgir", machine="h100"))
+    assert opened.module is not None and opened.tiles is not None
+    schedule = load_schedule(ROOT / "tests" / "data" / "cuda" / "attention_two_groups.yaml", opened.graph)
+    loop = ScheduledLoop(opened.tiles, opened.graph, schedule, opened.fusion)
+    export_schedules(opened.module, [loop], tmp_path)
+    write_case(opened.module, name, tmp_path)
+    build(tmp_path)
+    assert run_mock(tmp_path, 1)["ok"]
+
+
 @pytest.mark.long
 @pytest.mark.skipif(find_nvcc() is None, reason="needs nvcc")
 @pytest.mark.parametrize(("folder", "name"), HOPPER)
@@ -70,5 +85,5 @@ def test_every_project_builds_cleanly(folder: str, name: str, tmp_path: Path) ->
     schedule = load_schedule(project.schedules[name].file, opened.graph)
     loop = ScheduledLoop(opened.tiles, opened.graph, schedule, opened.fusion)
     export_program(scheduled_program([loop]), tmp_path)
-    build = compile_kernel(nvcc, tmp_path / "kernel.cu", DEFAULT_ARCHITECTURE)
-    assert not build.failed, [one.message for one in build.diagnostics]
+    compiled = compile_kernel(nvcc, tmp_path / "kernel.cu", DEFAULT_ARCHITECTURE)
+    assert not compiled.failed, [one.message for one in compiled.diagnostics]

@@ -1,0 +1,88 @@
+"""Matrix ops under way where a loop begins and ends: what the assembler needs so that it keeps them asynchronous."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pytest
+
+from core.export.roles.model import Issue, MmaWait, Move, Pipeline, Put, Register, RoleProgram, Statement
+from core.export.roles.walk import walk
+from core.ir.vocabulary import MATRIX_OPS
+from tests.core.export.roles.programs import sample
+from tests.core.export.roles.test_role_programs import assert_faultless
+
+HOPPER = [
+    ("attention_backward_hopper", "main"),
+    ("attention_backward_hopper", "two_key_tiles"),
+    ("attention_causal_hopper", "full"),
+    ("attention_forward_hopper", "main"),
+    ("gemm_hopper", "main"),
+    ("linear_attention_hopper", "main"),
+    ("swiglu_hopper", "two_row_tiles"),
+]
+
+
+def is_matrix(statement: Statement) -> bool:
+    return isinstance(statement, Issue) and statement.operation.name in MATRIX_OPS
+
+
+def registers(places: Iterable[object]) -> set[str]:
+    return {place.name for place in places if isinstance(place, Register)}
+
+
+def read_elsewhere(statements: Sequence[Statement]) -> set[str]:
+    """The registers that something else than a matrix op reads."""
+    found: set[str] = set()
+    for statement in walk(statements):
+        if isinstance(statement, Issue) and not is_matrix(statement):
+            found |= registers(statement.reads)
+        elif isinstance(statement, Move | Put):
+            found |= registers([statement.source])
+    return found
+
+
+def run(statements: Sequence[Statement], carried: Sequence[str]) -> list[str]:
+    """The accumulators under way behind the statements, oldest first, if `carried` ones were before them. None of
+    these that is read there may be completed by a wait that leaves others under way."""
+    read = read_elsewhere(statements)
+    queue = [(name, True) for name in carried]
+    for statement in statements:
+        if is_matrix(statement):
+            assert isinstance(statement, Issue)
+            (target,) = registers(statement.writes)
+            queue.append((target, False))
+        elif isinstance(statement, MmaWait):
+            done = queue[: len(queue) - statement.pending]
+            queue = queue[len(done) :]
+            assert not queue or not any(before and name in read for name, before in done), statement
+    return [name for name, _ in queue]
+
+
+def pipelines(program: RoleProgram) -> list[Pipeline]:
+    return [one for role in program.roles for one in walk(role.statements) if isinstance(one, Pipeline)]
+
+
+@pytest.mark.parametrize(("folder", "name"), HOPPER)
+def test_what_a_loop_carries_and_others_read_is_waited_for_with_all_that_is_under_way(folder: str, name: str) -> None:
+    """ptxas 13.0 serialises the whole kernel (C7514, C7517) if a wait that leaves groups under way completes one from
+    before the loop's head or end whose result is read then."""
+    found = pipelines(sample(folder, name))
+    assert found
+    for one in found:
+        open_groups = run(one.prologue, ())
+        assert run(one.steady, open_groups) == open_groups
+        for tail in one.tails:
+            assert run(tail, open_groups) == []
+
+
+def test_the_body_begins_where_nothing_has_to_be_waited_for_early() -> None:
+    """The schedule leaves a matrix op under way from one interval to the next and issues another before its result is
+    read; some cycles later nothing is under way."""
+    found = pipelines(sample("attention_backward_hopper", "two_key_tiles"))
+    waits = [one.why for part in found for one in walk(part.steady) if isinstance(one, MmaWait)]
+    assert waits and not any("loses count" in why for why in waits)
+
+
+def test_a_body_that_begins_in_mid_interval_runs_without_fault() -> None:
+    assert_faultless(sample("attention_backward_hopper", "two_key_tiles"))
