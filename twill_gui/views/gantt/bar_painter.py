@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,15 @@ from twill_gui.palette import Fill
 from twill_gui.views.gantt.bar_table import TAIL_PX, BarTable, Boxes, TailTable
 from twill_gui.views.gantt.frame import Frame
 from twill_gui.views.gantt.layout import Bar
+from twill_gui.views.timeline.boxes import BoxGroups, Numbers, draw_boxes, rows_of
 from twill_gui.views.timeline.brushes import hatch_brush, pattern_brush
 
 BORDER_FROM_PX = 5
 MARKS_FROM_PX = 13
 PAD = 4
 LOCK_PX = 8
+INSIDE = np.array([1.0, 1.0, -2.0, -2.0])  # to be added to a box: what a border of a pixel leaves of it
+PEN_INSIDE = INSIDE / 2  # where a pen of a pixel draws that border
 _TEXT = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
 
 
@@ -28,13 +31,14 @@ def paint_tails(painter: QPainter, frame: Frame, table: TailTable) -> None:
     if not boxes.number.size:
         return
     painter.setPen(Qt.PenStyle.NoPen)
-    for style, members in _by_style(boxes):
-        unit, level = table.styles[style]
+    order = np.argsort(boxes.style, kind="stable")
+    groups = BoxGroups(_rows(boxes, order), boxes.style[order], len(table.styles))
+    for style, (unit, level) in enumerate(table.styles):
         painter.setBrush(QColor(frame.palette.unit_style(unit).fill(level).colour))
-        painter.drawRects(_rects(boxes, members))
+        groups.draw(painter, style)
     ends = np.flatnonzero(table.ends[boxes.number] & (boxes.right - boxes.left > TAIL_PX))
     painter.setBrush(QColor(frame.palette.muted_text))
-    painter.drawRects([QRectF(boxes.right[n] - 1.5, boxes.top[n] - 1, 1.5, TAIL_PX + 2) for n in ends.tolist()])
+    draw_boxes(painter, rows_of(boxes.right[ends] - 1.5, boxes.top[ends] - 1, 1.5, TAIL_PX + 2.0))
 
 
 class BarPainter:
@@ -61,12 +65,7 @@ class BarPainter:
         # Patterns move with the content.
         painter.setBrushOrigin(QPointF(-frame.axis.start * frame.axis.scale % 8, -frame.scroll % 8))
         width = boxes.right - boxes.left
-        for style, members in _by_style(boxes):
-            painter.setBrush(self._brushes[style])
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.drawRects(_rects(boxes, members[width[members] < BORDER_FROM_PX]))
-            painter.setPen(QPen(QColor(self._fills[style].border), 1))
-            painter.drawRects(_rects(boxes, members[width[members] >= BORDER_FROM_PX], inset=0.5))
+        self._paint_bodies(painter, boxes, width >= BORDER_FROM_PX)
         if self._violating:
             self._paint_hatches(painter, boxes)
         gap = boxes.gaps(frame.width)
@@ -75,12 +74,29 @@ class BarPainter:
             fill = self._fills[int(boxes.style[member])]
             self._paint_marks(painter, self._table.bars[int(boxes.number[member])], box, fill, float(gap[member]))
 
+    def _paint_bodies(self, painter: QPainter, boxes: Boxes, bordered: NDArray[np.bool_]) -> None:
+        """Style by style: a border is what a smaller box with the fill leaves free of a box in the border's colour,
+        which takes a third of the time of a pen."""
+        kind = 2 * boxes.style + bordered
+        order = np.argsort(kind, kind="stable")
+        rows = _rows(boxes, order)
+        whole = BoxGroups(rows, kind[order], 2 * len(self._fills))
+        inner = BoxGroups(rows + INSIDE, kind[order], 2 * len(self._fills))
+        painter.setPen(Qt.PenStyle.NoPen)
+        for style, (fill, brush) in enumerate(zip(self._fills, self._brushes, strict=True)):
+            painter.setBrush(brush)
+            whole.draw(painter, 2 * style)
+            painter.setBrush(QColor(fill.border))
+            whole.draw(painter, 2 * style + 1)
+            painter.setBrush(brush)
+            inner.draw(painter, 2 * style + 1)
+
     def _paint_hatches(self, painter: QPainter, boxes: Boxes) -> None:
         wrong = [n for n, i in enumerate(boxes.number.tolist()) if self._table.bars[i].op in self._violating]
         colour = self._frame.palette.violation
         painter.setBrush(hatch_brush(self._frame.palette, self._frame.ratio))
         painter.setPen(QPen(QColor(colour), 1))
-        painter.drawRects(_rects(boxes, np.array(wrong, np.intp), inset=0.5))
+        draw_boxes(painter, _rows(boxes, np.array(wrong, np.intp)) + PEN_INSIDE)
 
     def _paint_marks(self, painter: QPainter, bar: Bar, box: QRectF, fill: Fill, gap: float) -> None:
         """What is written on a bar; its label goes into the free `gap` behind it where it does not fit on it."""
@@ -125,17 +141,9 @@ class BarPainter:
         return room.left() + width + 5
 
 
-def _by_style(boxes: Boxes) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    order = np.argsort(boxes.style, kind="stable")
-    for members in np.split(order, np.flatnonzero(np.diff(boxes.style[order])) + 1):
-        yield int(boxes.style[members[0]]), members
-
-
-def _rects(boxes: Boxes, members: NDArray[np.intp], inset: float = 0.0) -> list[QRectF]:
-    left, right = boxes.left[members] + inset, boxes.right[members] - inset
-    top, height = boxes.top[members] + inset, boxes.height[members] - 2 * inset
-    columns = zip(left.tolist(), top.tolist(), (right - left).tolist(), height.tolist(), strict=True)
-    return [QRectF(x, y, w, h) for x, y, w, h in columns]
+def _rows(boxes: Boxes, members: NDArray[np.intp]) -> Numbers:
+    left = boxes.left[members]
+    return rows_of(left, boxes.top[members], boxes.right[members] - left, boxes.height[members])
 
 
 def _paint_notch(painter: QPainter, x: float, y: float, direction: int, ink: QColor) -> None:

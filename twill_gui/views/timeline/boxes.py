@@ -49,7 +49,7 @@ class BoxGroups:
     """Boxes that are drawn group by group, without a look at the array for each group. `groups`: the group of each
     box, in rising order."""
 
-    def __init__(self, boxes: Numbers, groups: NDArray[np.intp], count: int) -> None:
+    def __init__(self, boxes: Numbers, groups: NDArray[np.integer], count: int) -> None:
         self.boxes = boxes
         self.groups = groups
         self._address = _address(boxes)
