@@ -1,6 +1,7 @@
 // The test program of an export: reads cases from a batch file, runs the kernel on each, compares its outputs with the
 // expected ones, times it, and prints one line of JSON for each case.
-//   program [--batch FILE] [--time RUNS] [--seed N] [--seeds COUNT]
+//   program [--batch FILE] [--time RUNS] [--seed N] [--seeds COUNT] [--trace FILE]
+// --trace, where it was built with -DTWILL_TRACE: the marks of the first case's first block (twill.marks/1).
 // Exit code 0 if all outputs are right, 1 if not, 3 for a bad file.
 #pragma once
 #include <algorithm>
@@ -297,7 +298,7 @@ inline std::string outputs(const Case& c, bool& ok) {
 }
 
 struct Options {
-  std::string batch = "cases.bin";
+  std::string batch = "cases.bin", trace;
   int time = 0, seeds = 1;
   unsigned seed = 1;
 };
@@ -313,6 +314,11 @@ inline Options read_options(int argc, char** argv) {
       o.seed = static_cast<unsigned>(std::atoi(value.c_str()));
     } else if (key == "--seeds") {
       o.seeds = std::atoi(value.c_str());
+    } else if (key == "--trace") {
+      o.trace = value;
+#ifndef TWILL_TRACE
+      give_up("--trace: the program was built without -DTWILL_TRACE");
+#endif
     } else {
       give_up("unknown option " + key);
     }
@@ -320,16 +326,20 @@ inline Options read_options(int argc, char** argv) {
   return o;
 }
 
+}  // namespace twd
+#include "twill/driver_marks.hpp"
+
+namespace twd {
 #ifdef TWILL_MOCK
 template <class P, class Parameters, class Run> std::string measure(Case& c, const Options& o, Parameters parameters, Run run, bool& ok) {
   std::string text;
   for (int i = 0; i < o.seeds && ok; i++) {
     prepare(c);
-    const P p = parameters(c);
-    const auto report = run(p, o.seed + static_cast<unsigned>(i));
+    const unsigned seed = o.seed + static_cast<unsigned>(i);
+    const auto report = run_traced(parameters(c), o, c.name, [&](const P& p) { return run(p, seed); });
     if (!report.ok) {
       ok = false;
-      return ",\"seed\":" + std::to_string(o.seed + static_cast<unsigned>(i)) + ",\"failure\":\"" + report.message + "\"";
+      return ",\"seed\":" + std::to_string(seed) + ",\"failure\":\"" + report.message + "\"";
     }
     text = outputs(c, ok);
   }
@@ -340,8 +350,11 @@ template <class P, class Parameters, class Run> std::string measure(Case& c, con
 template <class P, class Parameters, class Run> std::string measure(Case& c, const Options& o, Parameters parameters, Run run, bool& ok) {
   prepare(c);
   P p = parameters(c);
-  run(p, cudaStream_t{});
-  TW_CHECK(cudaDeviceSynchronize());
+  run_traced(p, o, c.name, [&](const P& traced) {
+    run(traced, cudaStream_t{});
+    TW_CHECK(cudaDeviceSynchronize());
+    return true;
+  });
   std::string text = outputs(c, ok);
   if (o.time <= 0) return text;
   const std::size_t blocks = static_cast<std::size_t>(c.grid[0]) * static_cast<std::size_t>(c.grid[1]) * static_cast<std::size_t>(c.grid[2]);
@@ -388,7 +401,7 @@ template <class P, class Parameters, class Run> std::string measure(Case& c, con
 #endif
 
 template <class P, class Parameters, class Run> int main(int argc, char** argv, Parameters parameters, Run run) {
-  const Options options = read_options(argc, argv);
+  Options options = read_options(argc, argv);
   bool all = true;
   for (Case& c : read_batch(options.batch)) {
     bool ok = true;
@@ -397,6 +410,7 @@ template <class P, class Parameters, class Run> int main(int argc, char** argv, 
     std::fflush(stdout);
     for (auto& [name, a] : c.arrays) release(a.memory);
     all = all && ok;
+    options.trace.clear();
   }
   return all ? 0 : 1;
 }

@@ -25,3 +25,4 @@
 #include "twill/device_tma.cuh"
 #include "twill/device_wgmma.cuh"
 #endif
+#include "twill/marks.hpp"

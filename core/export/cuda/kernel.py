@@ -13,6 +13,7 @@ from core.export.cuda.deferred import DeferredSum, deferred_sums
 from core.export.cuda.elements import ElementError, cpp_type, scalar_element
 from core.export.cuda.holes import Hole
 from core.export.cuda.host import argument_rows, map_rows
+from core.export.cuda.marks import mark_numbers
 from core.export.cuda.names import identifier
 from core.export.cuda.options import DEFAULTS, Options
 from core.export.cuda.rings import RingText, ring_text
@@ -83,6 +84,7 @@ def kernel_file(program: RoleProgram, options: Options = DEFAULTS) -> KernelFile
         "memory": memory,
         "holes": kernel.hole_functions,
         "bodies": written.bodies,
+        "marked": [{"loop": loop, "op": op} for loop, op in mark_numbers(program)],
         "roles": [_role_row(program, role) for role in program.roles],
         "branches": _branches(program),
         "shared_bytes": shared,

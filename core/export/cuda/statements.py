@@ -11,6 +11,7 @@ from core.export.cuda.deferred import DeferredSum, register_of
 from core.export.cuda.elements import cpp_type
 from core.export.cuda.holds import Held, Scalar, Tile
 from core.export.cuda.issues import TMA_STORES, write_issue
+from core.export.cuda.marks import mark_numbers
 from core.export.cuda.names import Names
 from core.export.cuda.options import PLACES, Options
 from core.export.cuda.rings import RingText, cursors, slots_used, uses_rings
@@ -66,6 +67,7 @@ class RoleWriter:
         self.role, self._program, self._options, self._reuse_rings = role, program, options, reuse_rings
         self._sums = list(_sums_of(role.statements, sums))
         self._inside: list[Loop] = []
+        self._marks = mark_numbers(program)
         deferred = frozenset(each.reduction for total, _ in self._sums for each in total.row())
         self.text = RoleText(kernel, role.name, role.warps, Lines(1), Names(), vectors, deferred)
         in_shared = shared_operands(kernel, role.statements, role.warps) if operands_in_shared else frozenset[Value]()
@@ -82,6 +84,7 @@ class RoleWriter:
         lines = self.text.lines
         lines.add(f"constexpr tw::Group<{self.role.first_thread}, {self.role.warps}, {self.role.barrier}> g{{}};")
         lines.add("(void)g;")
+        lines.add(f"TW_MARKS(p, {self._program.roles.index(self.role)});")
         self._declare_cursors()
         statements = list(self.role.statements)
         while statements and isinstance(statements[0], TurnPass):
@@ -156,7 +159,7 @@ class RoleWriter:
                 for slot in statement.writes:
                     if isinstance(slot, Slot) and rings[slot.ring].ring.kind is RingKind.OWN:
                         self._next_own(rings[slot.ring])
-                write_issue(self._variables, statement)
+                self._issue(statement)
             case Move(target=target, source=source):
                 self._move(target, self._variables.source(source))
             case Put(target=target, source=source):
@@ -197,6 +200,17 @@ class RoleWriter:
                 self._if(statement)
             case Pipeline():
                 self._pipeline(statement)
+
+    def _issue(self, issue: Issue) -> None:
+        """An operation, between its marks if it is one of a scheduled loop."""
+        at = self._variables.iteration(issue.instance) if issue.instance is not None else None
+        number = None if at is None else self._marks.get((at[0].index, issue.op or ""))
+        if at is None or number is None:
+            write_issue(self._variables, issue)
+            return
+        self.text.lines.add(f"TW_BEGIN({number}, {at[1]});")
+        write_issue(self._variables, issue)
+        self.text.lines.add("TW_END();")
 
     def _turn(self, name: str, step: int) -> tuple[int, int]:
         turn = self._program.turns[name]

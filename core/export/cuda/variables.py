@@ -130,6 +130,13 @@ class Variables:
         self._loops[loop] = counter
         return counter
 
+    def iteration(self, instance: Instance) -> tuple[Loop, str] | None:
+        """The innermost loop at hand, and the number of one of its iterations; None outside of loops."""
+        if not self._loops:
+            return None
+        loop, counter = next(reversed(self._loops.items()))
+        return loop, counter.number(instance)
+
     def leave(self, loop: Loop) -> None:
         """Behind a loop."""
         outer = self._loops.pop(loop).outer
@@ -145,12 +152,15 @@ class _Counter:
         self.lower, self.step, self.name, self.trips = lower, step, name, trips
         self.element, self.outer = element, outer
 
+    def number(self, instance: Instance) -> str:
+        """The number of an iteration."""
+        base = {Base.FIRST: "", Base.STEADY: self.name, Base.LAST: self.trips}[instance.base]
+        offset = instance.offset
+        if not base:
+            return str(offset)
+        return base if offset == 0 else f"{base} {'+' if offset > 0 else '-'} {abs(offset)}"
+
     def value(self, instance: Instance) -> Scalar:
         """The induction variable of an iteration."""
-        base = {Base.FIRST: "", Base.STEADY: self.name, Base.LAST: self.trips}[instance.base]
-        offset, kind = instance.offset, cpp_type(self.element)
-        if not base:
-            number = str(offset)
-        else:
-            number = base if offset == 0 else f"{base} {'+' if offset > 0 else '-'} {abs(offset)}"
-        return Scalar(f"{kind}({self.lower} + {kind}({number}) * {self.step})", self.element)
+        kind = cpp_type(self.element)
+        return Scalar(f"{kind}({self.lower} + {kind}({self.number(instance)}) * {self.step})", self.element)

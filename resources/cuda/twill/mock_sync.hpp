@@ -69,6 +69,7 @@ class Block {
   std::vector<Range> copied;                // by cp.async, since anyone's fence
   std::vector<Role> roles;
   std::string failure;
+  long long changes = 0;  // how often a role was chosen
   Order order;
   std::map<const Bar*, Meeting> meetings;  // of mbarriers
 
@@ -116,6 +117,7 @@ class Block {
       }
       if (!ready.empty()) {
         running_ = ready[random_() % ready.size()];
+        changes++;
         break;
       }
       if (all_done) break;
