@@ -223,6 +223,7 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--persistent", action="store_true", help="cuda: blocks that run one program after another")
     parser.add_argument("--longest-first", action="store_true", help="cuda: programs of large x run first")
+    parser.add_argument("--measured", metavar="FILE", help="trace: beside the plan what twill run --trace has seen")
     parser.add_argument("-o", "--output", required=True, metavar="PATH", help="file or (cuda) folder to write")
 
 
@@ -238,6 +239,9 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--arch", default="sm_90a", metavar="SM", help="architecture (default: sm_90a)")
     parser.add_argument("--batch", metavar="FILE", help="cases with inputs and expected outputs")
     parser.add_argument("--time", type=_positive, metavar="RUNS", help="time so many runs of each case")
+    parser.add_argument(
+        "--trace", metavar="FILE", help="write when each op began and ended, for twill export --format trace --measured"
+    )
     parser.add_argument("--limit", type=_seconds, default=600.0, metavar="S", help="seconds at most (default: 600)")
 
 

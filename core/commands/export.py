@@ -11,12 +11,15 @@ from tempfile import TemporaryDirectory
 
 from core.commands.answers import Answer, ExitCode, MissingToolError, UsageError, answer_each, writing
 from core.commands.inputs import open_schedule
+from core.commands.measured import comparison_text
 from core.commands.scheduled_loops import scheduled_kernel
 from core.diagnostics import Diagnostic
 from core.export.cuda.case import BATCH_FILE, load_batch
 from core.export.cuda.folder import export_schedules
 from core.export.cuda.options import Options, Order
 from core.export.exported import TextFormat, exported_text
+from core.export.marks_file import read_marks
+from core.export.measured import measured_trace
 from core.export.roles.build import scheduled_program
 from core.export.sheet import sheet_document, sheet_markdown
 from core.files import write_atomically
@@ -40,11 +43,15 @@ def _export(name: str, arguments: argparse.Namespace) -> Answer:
         raise UsageError("--unrolled is for pictures: svg, png or pdf")
     if (arguments.case or arguments.persistent or arguments.longest_first) and arguments.format != "cuda":
         raise UsageError("--case, --persistent and --longest-first are for --format cuda")
+    if arguments.measured and arguments.format != "trace":
+        raise UsageError("--measured is for --format trace")
     if arguments.format == "sheet":
         return _sheet(name, arguments, path)
     if arguments.format == "cuda":
         return _cuda(name, arguments, path)
     opened, schedule = open_schedule(name, arguments)
+    if arguments.measured:
+        return _measured(opened, schedule, Path(arguments.measured), path)
     if arguments.format in _PICTURES:
         content, warnings = _picture(opened, schedule, arguments.format, arguments.unrolled), ()
     else:
@@ -87,6 +94,19 @@ def _sheet(name: str, arguments: argparse.Namespace, path: Path) -> Answer:
     files = [path.as_posix(), data.as_posix()]
     document = {"files": files, "warnings": [], "holes": []}
     return Answer(document, f"written: {', '.join(files)}", diagnostics=kernel.diagnostics)
+
+
+def _measured(opened: OpenProject, schedule: Schedule, marks: Path, path: Path) -> Answer:
+    """The plan's trace with a run's beside it, and what costs the run proposes."""
+    if opened.tiles is None:
+        raise UsageError("--measured needs a project with TTGIR text; this one is a graph")
+    seen = read_marks(marks, opened.tiles.loop.index)
+    trace, comparison = measured_trace(opened.graph, schedule, opened.fusion, seen)
+    with writing(path):
+        write_atomically(path, json.dumps(trace, ensure_ascii=False) + "\n")
+    document = {"files": [path.as_posix()], "warnings": [], "holes": [], "measured": comparison.as_json()}
+    text = f"written: {path.as_posix()}\n{comparison_text(comparison)}"
+    return Answer(document, text, diagnostics=opened.diagnostics)
 
 
 def _text(opened: OpenProject, schedule: Schedule, wanted: TextFormat) -> tuple[str, tuple[Diagnostic, ...]]:

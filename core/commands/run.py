@@ -39,7 +39,8 @@ def _run(name: str, arguments: argparse.Namespace) -> Answer:
         raise MissingToolError("a GPU is needed to run the kernel, and nvidia-smi finds none: run it on a Hopper GPU")
     with TemporaryDirectory(prefix="twill-run-") as scratch:
         program = Path(scratch) / "kernel"
-        build = compile_kernel(nvcc, source, arguments.arch, program, program=True)
+        macros = ["TWILL_TRACE"] if arguments.trace is not None else []
+        build = compile_kernel(nvcc, source, arguments.arch, program, program=True, macros=macros)
         if build.failed:
             document = {"input": name, "diagnostics": [one.as_json() for one in build.diagnostics]}
             return Answer(document, "does not compile as it should", ExitCode.NEGATIVE, build.diagnostics)
@@ -81,6 +82,8 @@ def _options(arguments: argparse.Namespace) -> Iterator[str]:
         yield from ("--batch", str(Path(arguments.batch).resolve()))
     if arguments.time is not None:
         yield from ("--time", str(arguments.time))
+    if arguments.trace is not None:
+        yield from ("--trace", str(Path(arguments.trace).resolve()))
 
 
 def _cases(output: str) -> Iterator[dict[str, Any]]:

@@ -65,12 +65,19 @@ def description_of(folder: Path) -> Mapping[str, Any]:
 
 
 def compile_kernel(
-    nvcc: Nvcc, source: Path, architecture: str, output: Path | None = None, *, program: bool = False
+    nvcc: Nvcc,
+    source: Path,
+    architecture: str,
+    output: Path | None = None,
+    *,
+    program: bool = False,
+    macros: Sequence[str] = (),
 ) -> Build:
-    """Compiles to machine code, or to a program that runs (`program`); `output` None: only to see what nvcc says."""
+    """Compiles to machine code, or to a program that runs (`program`), with these macros defined; `output` None: only
+    to see what nvcc says."""
     with TemporaryDirectory(prefix="twill-nvcc-") as scratch:
         target = output or Path(scratch) / "kernel.out"
-        kind = [] if program else ["-cubin"]
+        kind = [*([] if program else ["-cubin"]), *(f"-D{macro}" for macro in macros)]
         outcome = run_nvcc(nvcc, [*kind, f"-I{source.parent}", "-o", str(target), str(source)], architecture)
     return _build(outcome, source)
 
