@@ -73,7 +73,9 @@ class LinkedPlot(QWidget):
         self._span = TimeSpan(0, 1)
         self._headers: Sequence[RowHeader] = ()
         self._still = StillPicture()
-        self._stale_rows: set[int] = set()
+        self._stale_rows: set[int] = set()  # their headers too
+        self._stale_plots: set[int] = set()
+        self._painted_between = (0.0, 0.0)
         self._cursor_x: int | None = None
         self._follow_timer = QTimer(self, interval=0, singleShot=True)
         self._follow_timer.timeout.connect(self._rebuild)
@@ -114,7 +116,7 @@ class LinkedPlot(QWidget):
     def link_to(self, gantt: GanttView) -> None:
         """Shares the time axis of a chart, its mode and its drags."""
         self._gantt = gantt
-        self._axis.changed.disconnect(self.repaint_all)
+        self._axis.changed.disconnect(self._repaint_plots)
         self._axis.cursor_changed.disconnect(self._move_cursor)
         self._axis = gantt.axis
         self._follow(self._axis)
@@ -222,8 +224,7 @@ class LinkedPlot(QWidget):
             if paints_shapes(painter):
                 self._paint_still(painter, scale)
             else:
-                self._still.mend(lambda p: self._paint_rows(p, scale, self._stale_rows))
-                self._stale_rows.clear()
+                self._mend(scale)
                 ratio = self.devicePixelRatioF()
                 painter.drawPixmap(0, 0, self._still.get(self.size(), ratio, lambda p: self._paint_still(p, scale)))
             if self._lit != NOTHING:
@@ -236,7 +237,7 @@ class LinkedPlot(QWidget):
     # Inside
 
     def _follow(self, axis: TimeAxis) -> None:
-        axis.changed.connect(self.repaint_all)
+        axis.changed.connect(self._repaint_plots)
         axis.cursor_changed.connect(self._move_cursor)
 
     def _follow_layout(self) -> None:
@@ -272,15 +273,27 @@ class LinkedPlot(QWidget):
         if self._headers != headers:
             self.setAccessibleDescription("; ".join(header.tooltip for header in self._headers))
 
+    def _repaint_plots(self) -> None:
+        """Another range of time: the headers stay as they are."""
+        self._stale_plots.update(range(len(self._headers)))
+        self.update()
+
+    def _mend(self, scale: TimeScale) -> None:
+        """Paints what has changed over the picture of what holds still."""
+        if (scale.left, scale.right) != self._painted_between:
+            self._painted_between = scale.left, scale.right
+            self._still.outdate()
+        stale, plots = self._stale_rows, self._stale_rows | self._stale_plots
+        if plots:
+            self._still.mend(lambda painter: self._paint_rows(painter, scale, plots, stale))
+        self._stale_rows, self._stale_plots = set(), set()
+
     def _repaint_rows(self, rows: Collection[int]) -> None:
         scale = self.time_scale()
         self._stale_rows.update(rows)
         for row in rows:
-            self.update(self._header_and_row(row, scale).toAlignedRect())
-
-    def _header_and_row(self, row: int, scale: TimeScale) -> QRectF:
-        box = self.row_box(row, scale)
-        return QRectF(0, box.top(), self.width(), box.height())
+            box = self.row_box(row, scale)
+            self.update(QRectF(0, box.top(), self.width(), box.height()).toAlignedRect())
 
     def _move_cursor(self) -> None:
         """Only where the line is and was; the mouse moves many times a frame."""
@@ -345,23 +358,27 @@ class LinkedPlot(QWidget):
         if not self._headers:
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, "Nothing to show")
             return
-        self._paint_rows(painter, scale, range(len(self._headers)))
+        rows = range(len(self._headers))
+        self._paint_rows(painter, scale, rows, rows)
 
-    def _paint_rows(self, painter: QPainter, scale: TimeScale, rows: Collection[int]) -> None:
+    def _paint_rows(self, painter: QPainter, scale: TimeScale, rows: Collection[int], headers: Collection[int]) -> None:
+        """The plots of some rows, and the headers of some of these."""
         palette = self.view_palette
         style = HeaderStyle(palette, *self._fonts, self.devicePixelRatioF())
         for row in rows:
             box = self.row_box(row, scale)
             if box.bottom() <= 0 or box.top() >= self.height():
                 continue
-            header_box = QRectF(0, box.top(), scale.left, box.height())
-            painter.fillRect(header_box, QColor(palette.header))
             painter.save()
             painter.setClipRect(box)
             paint_ground(painter, box, scale, self._span, palette, bool(row % 2))
             self.paint_row(painter, row, box, scale)
             painter.restore()
-            paint_row_header(painter, header_box, self._headers[row], style)
+            if row in headers:
+                header_box = QRectF(0, box.top(), scale.left, box.height())
+                painter.fillRect(header_box, QColor(palette.header))
+                paint_row_header(painter, header_box, self._headers[row], style)
+            painter.setPen(QPen(QColor(palette.border), 1))
             painter.drawLine(QLineF(box.left(), box.bottom() - 0.5, box.right(), box.bottom() - 0.5))
         painter.setPen(QPen(QColor(palette.border), 1))
         painter.drawLine(QLineF(scale.left - 0.5, 0, scale.left - 0.5, self.height()))

@@ -203,16 +203,24 @@ def test_peaks_are_the_judges_after_every_move_of_a_drag_and_after_the_drop(wind
 
 
 def test_rows_painted_over_look_as_if_all_was_painted_anew(window: _Window) -> None:
-    """Only the rows that a drag changes are painted while it lasts."""
+    """Only the rows that a drag changes are painted while it lasts, and no headers where the range of time changes."""
     random.seed(6)
+    view = window.view
+
+    def looks_as_painted_anew() -> bool:
+        mended = view.grab().toImage()
+        view.repaint_all()
+        return mended == view.grab().toImage()
+
+    for start, end in ((0, 600), (300, 310), (0, 2048)):
+        window.gantt.axis.show_range(start, end)
+        assert looks_as_painted_anew()
     for op in ("exp0", "load_k", "qk1"):
         window.chart.press(window.chart.point(op))
         for _ in range(5):
             lane = random.choice(("load0", "compute0", "compute1"))
             window.chart.move(QPoint(random.randrange(20, 900), window.chart.lane_y(lane)))
-            mended = window.view.grab().toImage()
-            window.view.repaint_all()
-            assert mended == window.view.grab().toImage()
+            assert looks_as_painted_anew()
         window.chart.key(Qt.Key.Key_Escape)
 
 

@@ -75,11 +75,7 @@ class CurvePainter:
     def paint(self, painter: QPainter, selection: Collection[str]) -> None:
         """Base, bands, cap, limit, and frames around the selected values."""
         curve, palette = self._curve, self._look.palette
-        base = self._area(0, curve.base)
-        self._fill(painter, base, QBrush(QColor(palette.grid)))
-        self._fill(painter, base, dimming_brush(palette.muted_text, self._look.ratio))
-        if len(base):
-            self._paint_plate(painter, QRectF(*base[0].tolist()), curve.base_name)
+        self._paint_base(painter)
         bottoms, tops = curve.bottoms[:, self._steps], curve.tops[:, self._steps]
         whole = self._boxes(bottoms, tops)
         if curve.has_room_kept:
@@ -98,6 +94,17 @@ class CurvePainter:
         for number, band in enumerate(curve.bands):
             if band.value in selection:
                 draw_boxes(painter, whole[number] + FRAME)
+
+    def _paint_base(self, painter: QPainter) -> None:
+        """What is always taken: one box from end to end."""
+        curve, palette = self._curve, self._look.palette
+        if not curve.base:
+            return
+        levels = np.array([[0], [curve.base]])
+        base = self._boxes(levels[:1], levels[1:], self._edges[[0, -1]])[0]
+        self._fill(painter, base, QBrush(QColor(palette.grid)))
+        self._fill(painter, base, dimming_brush(palette.muted_text, self._look.ratio))
+        self._paint_plate(painter, QRectF(*base[0].tolist()), curve.base_name)
 
     def boxes_of(self, values: Collection[str]) -> Numbers:
         """Where the bands of some values are."""
@@ -178,22 +185,22 @@ class CurvePainter:
         painter.setBrush(brush)
         draw_boxes(painter, boxes)
 
-    def _area(self, low: int, high: int) -> Numbers:
-        whole = np.zeros((1, len(self._steps)), np.int64)
-        return self._boxes(whole + low, whole + high)[0]
-
-    def _boxes(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> BoxGroups:
-        """By row of the arrays, the area between two heights as boxes that are as wide as they can be. A line of the
-        ground stays free above each box with room for it, so that neighbours in the stack can be told apart."""
+    def _boxes(self, low: NDArray[np.int64], high: NDArray[np.int64], edges: Pixels | None = None) -> BoxGroups:
+        """By row of the arrays, the area between two heights as boxes that are as wide as they can be; `edges` are
+        those of the arrays' columns, by default the curve's. A line of the ground stays free above each box with room
+        for it, so that neighbours in the stack can be told apart."""
+        edges = self._edges if edges is None else edges
         begins = np.ones(low.shape, np.bool_)
         begins[:, 1:] = (low[:, 1:] != low[:, :-1]) | (high[:, 1:] != high[:, :-1])
         row, first = np.nonzero(begins)
-        last = np.append(first[1:], 0)
+        last = np.zeros_like(first)
+        last[:-1] = first[1:]
         last[last == 0] = low.shape[1]  # the next row begins
-        taken = high[row, first] > low[row, first]
+        over, under = high[row, first], low[row, first]
+        taken = over > under
         row, first, last = row[taken], first[taken], last[taken]
-        left, right = self._edges[first], self._edges[last]
-        top, bottom = self._levels.y(high[row, first]), self._levels.y(low[row, first])
+        left, right = edges[first], edges[last]
+        top, bottom = self._levels.y(over[taken]), self._levels.y(under[taken])
         top += bottom - top >= FREE_LINE_FROM_PX
         boxes = rows_of(left, top, right - left, np.maximum(bottom - top, 1.0))
         return BoxGroups(boxes, row, len(low))

@@ -35,13 +35,13 @@ class Strip:
         arrays = ((s.times, s.counts, s.amounts) for s in (self, other))
         return next(facts) == next(facts) and all(map(np.array_equal, *arrays))
 
-    def cells(self) -> tuple[list[str], Times, Times]:
-        """The stretches in which a block takes something: ops, starts and ends."""
+    def cells(self) -> tuple[NDArray[np.intp], Times, Times]:
+        """The stretches in which a block takes something: numbers of the blocks, starts and ends."""
         taken = np.zeros((len(self.ops), len(self.amounts) + 2), np.bool_)
         taken[:, 1:-1] = self.counts > 0
         block, edge = np.nonzero(taken[:, 1:] != taken[:, :-1])
         times = self.times[edge]
-        return [self.ops[number] for number in block[::2].tolist()], times[::2], times[1::2]
+        return block[::2], times[::2], times[1::2]
 
     def amount_at(self, time: float) -> int:
         """What is taken at a time."""

@@ -17,7 +17,7 @@ from core.schedule.model import Schedule
 from twill_gui.palette import mix
 from twill_gui.views.linked import BuiltRow, LinkedPlot
 from twill_gui.views.reservation.strips import Strip, reservation_strips
-from twill_gui.views.timeline.boxes import FRAME, Numbers, draw_boxes, draw_lines, rows_of
+from twill_gui.views.timeline.boxes import FRAME, NO_BOXES, Numbers, draw_boxes, draw_lines, rows_of
 from twill_gui.views.timeline.brushes import hatch_brush, pattern_brush
 from twill_gui.views.timeline.row_header import RowHeader
 from twill_gui.views.timeline.span import TimeScale, TimeSpan
@@ -86,8 +86,11 @@ class ReservationView(LinkedPlot):
 
     @staticmethod
     def _cells_of(strip: Strip, place: QRectF, scale: TimeScale, wanted: frozenset[str]) -> Numbers:
-        ops, starts, ends = strip.cells()
-        chosen = np.array([op in wanted for op in ops], np.bool_)
+        mine = [number for number, op in enumerate(strip.ops) if op in wanted]
+        if not mine:
+            return NO_BOXES
+        blocks, starts, ends = strip.cells()
+        chosen = np.isin(blocks, mine)
         return _boxes(scale.columns(starts)[chosen], scale.columns(ends)[chosen], place)
 
     def op_at(self, row: int, box: QRectF, time: float, y: float) -> str | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLineF, QRectF
+import numpy as np
+from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from twill_gui.palette import ViewPalette
+from twill_gui.views.timeline.boxes import draw_lines, rows_of
 from twill_gui.views.timeline.span import TimeScale, TimeSpan
 from twill_gui.views.timeline.ticks import tick_step, ticks
 
@@ -21,8 +23,8 @@ def paint_ground(
     start, end = scale.time(scale.left), scale.time(scale.right)
     painter.setPen(QPen(QColor(palette.grid), 1))
     times = ticks(start, end, tick_step(end - start, box.width() / TICK_PX))
-    columns = [round(scale.x(time)) + 0.5 for time in times]
-    painter.drawLines([QLineF(x, box.top(), x, box.bottom()) for x in columns])
+    columns = np.rint(scale.left + (np.array(times) - scale.start) * scale.scale) + 0.5
+    draw_lines(painter, rows_of(columns, box.top(), columns, box.bottom()))
     tint = QColor(palette.band)
     tint.setAlpha(OUTSIDE_ALPHA)
     for first, last in ((start, span.start), (span.end, end)):
