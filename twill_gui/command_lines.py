@@ -46,10 +46,15 @@ def explain_command(state: ProjectState, *question: str) -> str:
     return _line([*words, *question])
 
 
-def export_command(state: ProjectState, wanted: str, file: Path, *, unrolled: bool = False) -> str:
-    """Writes the shown schedule in a format; `unrolled` is for pictures."""
-    words = ["export", *_input(state), *_schedule(state), "--format", wanted, "-o", str(file)]
-    return _line([*words, "--unrolled"] if unrolled else words)
+def export_command(state: ProjectState, wanted: str, file: Path, *options: str) -> str:
+    """Writes the shown schedule in a format, with the options that belong to it."""
+    return _line(["export", *_input(state), *_schedule(state), "--format", wanted, "-o", str(file), *options])
+
+
+def kernel_command(state: ProjectState, wanted: str, file: Path, *options: str) -> str:
+    """As `export_command` for a format of the whole kernel: where it has several loops, all take part."""
+    chosen = [] if state.project.file is not None and state.project.kernel_schedules else _schedule(state)
+    return _line(["export", *_input(state), *chosen, "--format", wanted, "-o", str(file), *options])
 
 
 def sweep_command(state: ProjectState, axes: Sequence[str]) -> str:

@@ -2,128 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, QThreadPool, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from core.diagnostics import InputError, Severity
-from core.export.exported import TextFormat, exported_text
+from core.export.cuda.options import Options, Order
 from core.files import write_atomically
-from core.ir.tiles import Category
-from core.schedule.check import check
-from twill_gui.command_lines import export_command
-from twill_gui.dialogs.export import ExportDialog
+from twill_gui.command_lines import export_command, kernel_command
+from twill_gui.dialogs.export import Choice, ExportDialog, Kind
 from twill_gui.document.document import Document
 from twill_gui.document.state import ProjectState
-from twill_gui.image_export import PictureFormat, picture_bytes
-from twill_gui.schedule_picture import SchedulePicture
-from twill_gui.views.gantt import GanttMode
+from twill_gui.export_formats import Exported, ExportFormat, KernelFormat, exported, write_kernel
+from twill_gui.image_export import PictureFormat
 from twill_gui.views.message_bar import Message
 
-if TYPE_CHECKING:
-    from core.export.roles.places import ScheduledLoop
-
 _TOPIC = "export"
-
-
-class SheetFormat(Enum):
-    """The role program as text for people."""
-
-    MARKDOWN = "sheet"
-
-
-class ExportFormat(Enum):
-    """What can be exported: the text or picture format, what it is called, what it is for, and the file's suffix."""
-
-    TTGIR = (TextFormat.TTGIR, "Annotated TTGIR", "the input's text with the schedule in its attributes", ".ttgir")
-    SHEET = (SheetFormat.MARKDOWN, "Sheet for hand lowering", "the program of each warp group, with every wait", ".md")
-    TRACE = (TextFormat.TRACE, "Trace", "for Perfetto and chrome://tracing", ".trace.json")
-    JSON = (TextFormat.JSON, "JSON", "graph, schedule, verdict and live ranges, for scripts", ".json")
-    SVG = (PictureFormat.SVG, "SVG picture", "chart, registers and memory as shapes", ".svg")
-    PDF = (PictureFormat.PDF, "PDF picture", "the same for a paper or report", ".pdf")
-    PNG = (PictureFormat.PNG, "PNG picture", "the same as pixels, two for each of the screen's", ".png")
-
-    @property
-    def writer(self) -> TextFormat | SheetFormat | PictureFormat:
-        """Who writes it."""
-        return self.value[0]
-
-    @property
-    def title(self) -> str:
-        """Its name for people."""
-        return self.value[1]
-
-    @property
-    def purpose(self) -> str:
-        """What it is for."""
-        return self.value[2]
-
-    @property
-    def suffix(self) -> str:
-        """How the names of its files end."""
-        return self.value[3]
-
-
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """A file's content, a text or a picture, and what the format could not hold."""
-
-    content: str | bytes
-    warnings: tuple[str, ...] = ()
-
-
-def exported(state: ProjectState, wanted: ExportFormat, *, unrolled: bool = False) -> Exported:
-    """The shown schedule in a format. Raises ValueError if there is none, no text to annotate, or no program of it,
-    InputError if its kernel cannot be a program of roles."""
-    opened, schedule = state.variant.opened, state.variant.schedule
-    if schedule is None:
-        raise ValueError("there is no schedule to export")
-    if isinstance(wanted.writer, TextFormat):
-        text, warnings = exported_text(wanted.writer, opened.graph, schedule, opened.tiles, opened.fusion)
-        return Exported(text, tuple(warning.format() for warning in warnings))
-    if isinstance(wanted.writer, SheetFormat):
-        return Exported(_sheet(state))
-    mode = GanttMode.UNROLLED if unrolled else GanttMode.FOLDED
-    view = SchedulePicture(opened.graph, schedule, mode)
-    try:
-        return Exported(picture_bytes(view, wanted.writer))
-    finally:
-        view.close()
-        view.deleteLater()
-
-
-def _sheet(state: ProjectState) -> str:
-    """The role program of the shown loop; of a kernel with several schedules, of all loops that hold no other."""
-    from core.export.roles.build import scheduled_program  # a while to load, and for this alone
-    from core.export.sheet import sheet_markdown
-
-    loops = tuple(_scheduled_loops(state))
-    return sheet_markdown(scheduled_program(loops), loops)
-
-
-def _scheduled_loops(state: ProjectState) -> Iterator[ScheduledLoop]:
-    from core.export.roles.places import ScheduledLoop
-
-    names = state.project.kernel_schedules or (state.active,)
-    for name in names:
-        variant = state.variants[name]
-        opened, schedule = variant.opened, variant.schedule
-        if opened.tiles is None:
-            raise ValueError("a sheet needs a project with TTGIR text; this one is a graph")
-        if len(names) > 1 and any(op.category is Category.LOOP for op in opened.tiles.ops.values()):
-            continue
-        if schedule is None:
-            raise ValueError(f"the loop of '{name}' has no schedule yet")
-        broken = check(variant.graph, schedule).violations
-        if broken:
-            raise ValueError(f"the schedule is not legal: {broken[0].message}")
-        yield ScheduledLoop(opened.tiles, variant.graph, schedule, opened.fusion)
+_CUDA = ExportFormat.CUDA.writer
 
 
 class Exporting(QObject):
@@ -131,10 +29,15 @@ class Exporting(QObject):
 
     message = Signal(object)  # Message
 
+    _kernel_written = Signal(object)  # from the pool thread: what to say of it, or the error
+
     def __init__(self, document: Document, window: QWidget) -> None:
         super().__init__(window)
         self._document = document
         self._window = window
+        self._dialog: ExportDialog | None = None
+        self._pool = QThreadPool(self)
+        self._kernel_written.connect(self._on_kernel_written, Qt.ConnectionType.QueuedConnection)
 
     def open_dialog(self) -> None:
         """Shows what can be exported, if there is a schedule."""
@@ -146,28 +49,42 @@ class Exporting(QObject):
         dialog.write_requested.connect(lambda: self._write(dialog, state))
         dialog.command_requested.connect(lambda: self._copy_command(dialog, state))
         dialog.copy_requested.connect(lambda: self._copy(dialog, state))
-        dialog.finished.connect(dialog.deleteLater)
+        dialog.finished.connect(self._forget)
+        self._dialog = dialog
         dialog.open()
         dialog.choose(0)
+
+    def shut_down(self) -> None:
+        """Returns when nothing is written any more."""
+        self._pool.waitForDone()
+
+    def _forget(self) -> None:
+        if self._dialog is not None:
+            self._dialog.deleteLater()
+        self._dialog = None
 
     def _preview(self, dialog: ExportDialog, state: ProjectState) -> None:
         found = self._exported(dialog, state, for_preview=True)
         if found is not None:
             dialog.show_preview(found.content, found.warnings)
+            dialog.kernel_options.show_gaps(found.gaps)
 
     def _exported(self, dialog: ExportDialog, state: ProjectState, *, for_preview: bool = False) -> Exported | None:
         wanted = tuple(ExportFormat)[dialog.chosen]
         if for_preview and isinstance(wanted.writer, PictureFormat):
             wanted = ExportFormat.PNG  # the same picture
         try:
-            return exported(state, wanted, unrolled=dialog.unrolled)
-        except ValueError as fault:
-            dialog.show_fault(f"{str(fault)[:1].upper()}{str(fault)[1:]}.")
-        except InputError as fault:
-            dialog.show_fault(fault.diagnostics[0].format())
+            return exported(state, wanted, unrolled=dialog.unrolled, options=_options(dialog))
+        except (ValueError, InputError) as fault:
+            dialog.show_fault(_told(fault))
         return None
 
     def _write(self, dialog: ExportDialog, state: ProjectState) -> None:
+        if tuple(ExportFormat)[dialog.chosen].writer is _CUDA:
+            folder, options, case = dialog.file, _options(dialog), dialog.kernel_options.case
+            dialog.set_busy(True)
+            self._pool.start(self._writing(lambda: write_kernel(state, folder, options, case)))
+            return
         found = self._exported(dialog, state)
         if found is None:
             return
@@ -181,6 +98,29 @@ class Exporting(QObject):
         severity = Severity.WARNING if found.warnings else Severity.NOTE
         self.message.emit(Message(_TOPIC, severity, "\n".join([f"Written: {file}", *found.warnings])))
 
+    def _writing(self, work: Callable[[], str]) -> Callable[[], None]:
+        """The work with its end told to the window's thread: a case may take the interpreter a while."""
+
+        def run() -> None:
+            try:
+                self._kernel_written.emit(work())
+            except Exception as fault:  # on a pool thread nobody else would learn of it
+                self._kernel_written.emit(fault)
+
+        return run
+
+    @Slot(object)
+    def _on_kernel_written(self, found: str | Exception) -> None:
+        dialog = self._dialog
+        if dialog is None:
+            return
+        dialog.set_busy(False)
+        if isinstance(found, Exception):
+            dialog.say(_told(found))
+            return
+        dialog.accept()
+        self.message.emit(Message(_TOPIC, Severity.NOTE, found))
+
     def _copy(self, dialog: ExportDialog, state: ProjectState) -> None:
         found = self._exported(dialog, state, for_preview=True)
         if found is None:
@@ -193,10 +133,7 @@ class Exporting(QObject):
         dialog.say("Copied.")
 
     def _copy_command(self, dialog: ExportDialog, state: ProjectState) -> None:
-        wanted = tuple(ExportFormat)[dialog.chosen]
-        unrolled = dialog.unrolled and isinstance(wanted.writer, PictureFormat)
-        command = export_command(state, wanted.writer.value, dialog.file, unrolled=unrolled)
-        QGuiApplication.clipboard().setText(command)
+        QGuiApplication.clipboard().setText(_command(dialog, state))
         dialog.say("Copied: the command that writes this file." + _only_saved(self._document))
 
     def _suggested(self, state: ProjectState) -> Path:
@@ -204,8 +141,47 @@ class Exporting(QObject):
         return base.with_name(f"{state.project.input.path.stem}.{state.active}")
 
 
-def _choices() -> list[tuple[str, str, str, bool]]:
-    return [(one.title, one.purpose, one.suffix, isinstance(one.writer, PictureFormat)) for one in ExportFormat]
+def _choices() -> list[Choice]:
+    return [Choice(one.title, one.purpose, one.suffix, _kind(one)) for one in ExportFormat]
+
+
+def _kind(wanted: ExportFormat) -> Kind:
+    if wanted.writer is _CUDA:
+        return Kind.KERNEL
+    return Kind.PICTURE if isinstance(wanted.writer, PictureFormat) else Kind.TEXT
+
+
+def _options(dialog: ExportDialog) -> Options:
+    chosen = dialog.kernel_options
+    order = Order.LONGEST_FIRST if chosen.longest_box.isChecked() else Order.AS_LAUNCHED
+    return Options(chosen.persistent_box.isChecked(), order)
+
+
+def _command(dialog: ExportDialog, state: ProjectState) -> str:
+    """The command that writes what the dialog would. A sheet as JSON is made beside the Markdown."""
+    wanted, file = tuple(ExportFormat)[dialog.chosen].writer, dialog.file
+    if wanted is KernelFormat.SHEET:
+        return kernel_command(state, wanted.value, file)
+    if wanted is KernelFormat.SHEET_JSON:
+        return kernel_command(state, KernelFormat.SHEET.value, file.with_suffix(".md"))
+    if wanted is KernelFormat.CUDA:
+        chosen = dialog.kernel_options
+        words = ["--persistent"] if chosen.persistent_box.isChecked() else []
+        words += ["--longest-first"] if chosen.longest_box.isChecked() else []
+        words += ["--case", str(chosen.case)] if chosen.case else []
+        return kernel_command(state, wanted.value, file, *words)
+    unrolled = dialog.unrolled and isinstance(wanted, PictureFormat)
+    return export_command(state, wanted.value, file, *(["--unrolled"] if unrolled else []))
+
+
+def _told(fault: Exception) -> str:
+    """A fault as a sentence."""
+    if isinstance(fault, InputError):
+        return fault.diagnostics[0].format()
+    if isinstance(fault, OSError):
+        return f"Cannot write {fault.filename}: {fault.strerror or fault}"
+    text = str(fault) or type(fault).__name__
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _only_saved(document: Document) -> str:

@@ -356,6 +356,7 @@ class MainWindow(QMainWindow):
         self.solver.shut_down()
         self.explainer.shut_down()
         self.repairing.shut_down()
+        self.exporting.shut_down()
         self.tool_docks.shut_down()
         for view in (self.graph_view, self.jobs):
             view.shut_down()

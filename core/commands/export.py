@@ -14,14 +14,14 @@ from core.commands.inputs import open_schedule
 from core.commands.measured import comparison_text
 from core.commands.scheduled_loops import scheduled_kernel
 from core.diagnostics import Diagnostic
-from core.export.cuda.case import BATCH_FILE, load_batch
+from core.export.cuda.case import write_case
 from core.export.cuda.folder import export_schedules
 from core.export.cuda.options import Options, Order
 from core.export.exported import TextFormat, exported_text
 from core.export.marks_file import read_marks
 from core.export.measured import measured_trace
 from core.export.roles.build import scheduled_program
-from core.export.sheet import sheet_document, sheet_markdown
+from core.export.sheet import sheet_json, sheet_markdown
 from core.files import write_atomically
 from core.graph.write import dump_graph
 from core.project.opened import OpenProject
@@ -41,8 +41,9 @@ def _export(name: str, arguments: argparse.Namespace) -> Answer:
     path = Path(arguments.output)
     if arguments.unrolled and arguments.format not in _PICTURES:
         raise UsageError("--unrolled is for pictures: svg, png or pdf")
-    if (arguments.case or arguments.persistent or arguments.longest_first) and arguments.format != "cuda":
-        raise UsageError("--case, --persistent and --longest-first are for --format cuda")
+    for_cuda = (arguments.case, arguments.persistent, arguments.longest_first, arguments.allow_inline_asm)
+    if any(for_cuda) and arguments.format != "cuda":
+        raise UsageError("--case, --persistent, --longest-first and --allow-inline-asm are for --format cuda")
     if arguments.measured and arguments.format != "trace":
         raise UsageError("--measured is for --format trace")
     if arguments.format == "sheet":
@@ -67,17 +68,17 @@ def _cuda(name: str, arguments: argparse.Namespace, folder: Path) -> Answer:
     kernel = scheduled_kernel(name, arguments)
     module = kernel.loops[0].tiles.module
     order = Order.LONGEST_FIRST if arguments.longest_first else Order.AS_LAUNCHED
+    options = Options(arguments.persistent, order, inline_assembly=arguments.allow_inline_asm)
     with writing(folder):
-        exported = export_schedules(module, kernel.loops, folder, Options(arguments.persistent, order))
+        exported = export_schedules(module, kernel.loops, folder, options)
         files = [(folder / name).as_posix() for name in exported.names]
         if arguments.case is not None:
-            batch = folder / BATCH_FILE
-            write_atomically(batch, load_batch(Path(arguments.case), module, exported.function))
-            files.append(batch.as_posix())
+            files.append(write_case(Path(arguments.case), module, exported.function, folder).as_posix())
     holes = [hole.as_json() for hole in exported.file.holes]
     text = f"written: {folder.as_posix()}, {len(holes)} holes, {exported.file.shared_bytes} bytes of shared memory"
+    missing = tuple(hole.diagnostic(module.file) for hole in exported.file.holes)
     document = {"files": files, "warnings": [], "holes": holes}
-    return Answer(document, text, diagnostics=kernel.diagnostics)
+    return Answer(document, text, diagnostics=(*kernel.diagnostics, *missing))
 
 
 def _sheet(name: str, arguments: argparse.Namespace, path: Path) -> Answer:
@@ -90,7 +91,7 @@ def _sheet(name: str, arguments: argparse.Namespace, path: Path) -> Answer:
     with writing(path):
         write_atomically(path, sheet_markdown(program, kernel.loops))
     with writing(data):
-        write_atomically(data, json.dumps(sheet_document(program, kernel.loops), ensure_ascii=False, indent=1) + "\n")
+        write_atomically(data, sheet_json(program, kernel.loops))
     files = [path.as_posix(), data.as_posix()]
     document = {"files": files, "warnings": [], "holes": []}
     return Answer(document, f"written: {', '.join(files)}", diagnostics=kernel.diagnostics)

@@ -3,6 +3,7 @@ barriers, registers, and where each op is in the pipeline. As Markdown for peopl
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -56,6 +57,11 @@ def sheet_document(program: RoleProgram, loops: Sequence[ScheduledLoop]) -> dict
             for role in program.roles
         ],
     }
+
+
+def sheet_json(program: RoleProgram, loops: Sequence[ScheduledLoop]) -> str:
+    """The sheet's data as the text of a file."""
+    return json.dumps(sheet_document(program, loops), ensure_ascii=False, indent=1) + "\n"
 
 
 def sheet_markdown(program: RoleProgram, loops: Sequence[ScheduledLoop]) -> str:

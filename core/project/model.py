@@ -128,9 +128,13 @@ class Project:
 
     @property
     def kernel_schedules(self) -> tuple[str, ...]:
-        """The schedules of the kernel's loops, where there are several that name their loop."""
-        named = tuple(name for name, entry in self.schedules.items() if entry.loop is not None)
-        return named if len({self.schedules[name].loop for name in named}) > 1 else ()
+        """A schedule for each of the kernel's loops, where several loops are named: of those for one loop the active
+        one, or else the first."""
+        chosen: dict[int, str] = {}
+        for name, entry in self.schedules.items():
+            if entry.loop is not None and (entry.loop not in chosen or name == self.active):
+                chosen[entry.loop] = name
+        return tuple(chosen.values()) if len(chosen) > 1 else ()
 
     def diagnostic(
         self,

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 from PySide6.QtCore import QPoint, Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtGui import QGuiApplication, QImage, QTextCursor
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 from states import write_project
@@ -22,15 +22,15 @@ from core.ir.source import load_module
 from core.schedule.read import load_schedule
 from twill_gui.command_lines import check_command, explain_command, export_command, solve_command, sweep_command
 from twill_gui.dialogs.export import ExportDialog
-from twill_gui.document import editing
-from twill_gui.exporting import ExportFormat
+from twill_gui.document import editing, settings
+from twill_gui.export_formats import ExportFormat
 from twill_gui.image_export import PictureFormat, picture, picture_bytes
 from twill_gui.main_window import MainWindow
 
 OpenWindow = Callable[..., MainWindow]
 ROOT = Path(__file__).parents[2]
 LEFT, CONTROL, SHIFT = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
-TTGIR, SHEET, TRACE, JSON, SVG, PDF, PNG = range(len(ExportFormat))
+TTGIR, CUDA, SHEET, SHEET_JSON, TRACE, JSON, SVG, PDF, PNG = range(len(ExportFormat))
 
 
 @pytest.fixture
@@ -106,6 +106,126 @@ def test_the_sheet_is_that_of_the_command_line(
     dialog = open_dialog(bot, window)
     take(bot, dialog, SHEET)
     assert "not legal" in dialog.note.text() and not dialog.write_button.isEnabled()
+    bot.keyClick(dialog.field, Qt.Key.Key_Escape)
+
+
+def test_the_sheet_as_data_is_what_the_command_line_writes_beside_it(
+    bot: QtBot, window: MainWindow, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dialog = open_dialog(bot, window)
+    take(bot, dialog, SHEET_JSON)
+    dialog.field.setText(str(tmp_path / "line.sheet.json"))
+    bot.mouseClick(dialog.command_button, LEFT)
+    assert main(shlex.split(QGuiApplication.clipboard().text())[1:]) == 0
+    written = (tmp_path / "line.sheet.json").read_text()
+    assert json.loads(written)["schema"] == "twill.sheet/1" and dialog.text.toPlainText() == written
+    write_to(bot, dialog, tmp_path / "window.json")
+    assert (tmp_path / "window.json").read_text() == written
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("chosen", [(), ("--persistent",), ("--longest-first",), ("--persistent", "--longest-first")])
+def test_a_cuda_kernel_is_that_of_the_command_line(
+    bot: QtBot, window: MainWindow, tmp_path: Path, capsys: pytest.CaptureFixture[str], chosen: tuple[str, ...]
+) -> None:
+    dialog = open_dialog(bot, window)
+    assert not dialog.kernel_options.isVisible()
+    take(bot, dialog, CUDA)
+    options = dialog.kernel_options
+    assert options.isVisible() and options.holes_label.text().startswith("\N{CHECK MARK} No holes")
+    for word, box in (("--persistent", options.persistent_box), ("--longest-first", options.longest_box)):
+        if word in chosen:
+            box.setFocus()
+            bot.keyClick(box, Qt.Key.Key_Space)
+    if not chosen:
+        bot.keyClicks(options.case_field, str(ROOT / "tests" / "data" / "cuda" / "attention_two_heads.yaml"))
+    preview = dialog.text.toPlainText()
+    dialog.field.setText(str(tmp_path / "line"))
+    bot.mouseClick(dialog.command_button, LEFT)
+    words = shlex.split(QGuiApplication.clipboard().text())[1:]
+    assert {word for word in words if word.startswith("--")} >= set(chosen)
+    assert main(words) == 0
+    write_to(bot, dialog, tmp_path / "window")
+    bot.waitUntil(lambda: not window.findChildren(ExportDialog) or not dialog.isVisible(), timeout=60_000)
+    written = files_of(tmp_path / "window")
+    assert written == files_of(tmp_path / "line")
+    assert written["kernel.cu"].decode() == preview
+    assert ("cases.bin" in written) == (not chosen)
+    assert str(tmp_path / "window") in window.messages.messages[0].text
+
+
+def test_a_case_that_does_not_fit_is_told_in_the_dialog(bot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    dialog = open_dialog(bot, window)
+    take(bot, dialog, CUDA)
+    case = tmp_path / "case.yaml"
+    case.write_text("schema: twill.case/1\ngrid: [1]\nnumbers: {nothing: 1}\n")
+    bot.keyClicks(dialog.kernel_options.case_field, str(case))
+    write_to(bot, dialog, tmp_path / "out")
+    bot.waitUntil(dialog.write_button.isEnabled, timeout=60_000)
+    assert dialog.isVisible() and "case.yaml" in dialog.note.text()
+    bot.keyClick(dialog.field, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+
+
+def test_the_holes_of_a_kernel_are_listed(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    folder = tmp_path / "gemm"
+    shutil.copytree(ROOT / "projects" / "gemm_hopper", folder)
+    text = (folder / "input.ttgir").read_text()
+    store = "    tt.descriptor_store %c_desc[%row_2, %col_3]"
+    assert text.count(store) == 1 and text.endswith("  }\n}\n")
+    call = f"    %far = tt.call @far(%col_3) : (i32) -> i32\n{store.replace('%col_3', '%far')}"
+    function = "  tt.func private @far(%x: i32) -> i32 attributes {noinline = true} {\n    tt.return %x : i32\n  }\n}\n"
+    (folder / "input.ttgir").write_text(text.replace(store, call).removesuffix("}\n") + function)
+    dialog = open_dialog(bot, open_window(folder))
+    take(bot, dialog, CUDA)
+    options = dialog.kernel_options
+    assert options.holes_label.text().startswith("1 &hole:") and options.holes.count() == 1
+    hole = options.holes.item(0)
+    assert hole is not None and "tt.call" in hole.text()
+    bot.mouseClick(options.holes.viewport(), LEFT, pos=options.holes.visualItemRect(hole).center())
+    marked = dialog.text.textCursor().selectedText()
+    assert marked.startswith("TW_CALL void ")
+    dialog.text.moveCursor(QTextCursor.MoveOperation.Start)
+    options.holes.setFocus()
+    bot.keyClick(options.holes, Qt.Key.Key_Return)
+    assert dialog.text.textCursor().selectedText() == marked
+    take(bot, dialog, SHEET)
+    assert not options.isVisible() and dialog.isVisible()
+    bot.keyClick(dialog.field, Qt.Key.Key_Escape)
+
+
+def test_a_kernel_of_several_loops_is_exported_whole(
+    bot: QtBot, open_window: OpenWindow, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "causal"
+    shutil.copytree(ROOT / "projects" / "attention_causal_hopper", folder)
+    window = open_window(folder)
+    dialog = open_dialog(bot, window)
+    for number, suffix in ((SHEET, ".md"), (CUDA, "/kernel.cu")):
+        take(bot, dialog, number)
+        dialog.field.setText(str(tmp_path / f"line{suffix if number == SHEET else ''}"))
+        bot.mouseClick(dialog.command_button, LEFT)
+        assert main(shlex.split(QGuiApplication.clipboard().text())[1:]) == 0
+        assert dialog.text.toPlainText() == Path(f"{tmp_path}/line{suffix}").read_text()
+    bot.keyClick(dialog.field, Qt.Key.Key_Escape)
+    kernel = dialog.text.toPlainText()
+    settings.keep_copy(window.document)  # of a loop there is one schedule at a time: that shown
+    dialog = open_dialog(bot, window)
+    take(bot, dialog, CUDA)
+    assert dialog.text.toPlainText() == kernel
+    bot.keyClick(dialog.field, Qt.Key.Key_Escape)
+    editing.show_schedule(window.document, "masked")
+    assert window.document.schedule is not None
+    last = max(window.document.schedule.ops.items(), key=lambda item: item[1].start)
+    editing.move(window.document, last[0], 0, last[1].group)
+    assert window.document.report is not None and not window.document.report.legal
+    editing.show_schedule(window.document, "full")
+    dialog = open_dialog(bot, window)
+    take(bot, dialog, CUDA)
+    assert "'masked' is not legal" in dialog.note.text() and not dialog.kernel_options.holes_label.isVisible()
     bot.keyClick(dialog.field, Qt.Key.Key_Escape)
 
 

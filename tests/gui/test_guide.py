@@ -45,6 +45,7 @@ def bar_position(window: MainWindow, op: str) -> QPoint:
 
 def open_sample(bot: QtBot, window: MainWindow) -> None:
     """Presses the card, as each page begins."""
+    bot.waitUntil(lambda: window.welcome.samples.cards != [])
     [card] = [card for card in window.welcome.samples.cards if card.content.name == SAMPLE]
     bot.mouseClick(card, LEFT)
     assert window.document.schedule is not None
@@ -169,6 +170,19 @@ def test_export_for_hand_lowering_as_written(
         words[-1] = str(tmp_path / "command" / words[-1])
         assert main(words[1:]) == 0
     assert (tmp_path / "command" / "out.ttgir").read_text() == (tmp_path / "out.ttgir").read_text()
-    assert "wait full" in (tmp_path / "command" / "lowering.md").read_text()
+    sheet, kernel = (tmp_path / "command" / "lowering.md").read_text(), tmp_path / "command" / "kernel" / "kernel.cu"
+    assert "wait full" in sheet
+    for title, text in (("Sheet for hand lowering", sheet), ("CUDA kernel", kernel.read_text())):
+        window.activateWindow()
+        bot.waitUntil(window.isActiveWindow)
+        bot.keyClick(window, Qt.Key.Key_E, CONTROL | SHIFT)
+        [dialog] = [one for one in window.findChildren(ExportDialog) if one.isVisible()]
+        dialog.activateWindow()
+        bot.waitUntil(dialog.isActiveWindow)
+        [item] = dialog.formats.findItems(title, Qt.MatchFlag.MatchStartsWith)
+        bot.mouseClick(dialog.formats.viewport(), LEFT, pos=dialog.formats.visualItemRect(item).center())
+        assert dialog.text.toPlainText() == text
+        assert dialog.kernel_options.isVisible() == (title == "CUDA kernel")
+        bot.keyClick(dialog.field, Qt.Key.Key_Escape)
     capsys.readouterr()
     assert QApplication.activeModalWidget() is None

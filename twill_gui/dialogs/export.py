@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFontDatabase, QImage, QPixmap, QResizeEvent
+from PySide6.QtGui import QCloseEvent, QFontDatabase, QImage, QPixmap, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -25,30 +27,51 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from twill_gui.dialogs.kernel_options import KernelOptions
+
 PREVIEW_CHARACTERS = 200_000  # of a text; the file has all of it
 
 
+class Kind(Enum):
+    """What a format makes: each kind has options of its own."""
+
+    TEXT = auto()
+    PICTURE = auto()
+    KERNEL = auto()  # a folder
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A format: its name, what it is for, how names of its files or folders end."""
+
+    title: str
+    purpose: str
+    suffix: str
+    kind: Kind
+
+
 class ExportDialog(QDialog):
-    """`choices`: title, purpose, suffix and whether it is a picture, of each format. The caller answers the signals."""
+    """Shows the formats to choose from, with the options of each. The caller answers the signals."""
 
     preview_requested = Signal()
     write_requested = Signal()
     copy_requested = Signal()
     command_requested = Signal()
 
-    def __init__(self, choices: Sequence[tuple[str, str, str, bool]], place: Path, parent: QWidget) -> None:
+    def __init__(self, choices: Sequence[Choice], place: Path, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle("Export")
         self.resize(1060, 680)
         self._choices = tuple(choices)
         self._place = place
+        self._busy = False
         self.picture = QImage()
         self.formats = QListWidget()
         self.formats.setAccessibleName("Formats")
         self.formats.setWordWrap(True)
         self.formats.setSpacing(2)
-        for title, purpose, _, _ in choices:
-            self.formats.addItem(QListWidgetItem(f"{title}\n{purpose}"))
+        for choice in choices:
+            self.formats.addItem(QListWidgetItem(f"{choice.title}\n{choice.purpose}"))
         self.text = QPlainTextEdit()
         self.text.setAccessibleName("Preview")
         self.text.setReadOnly(True)
@@ -62,20 +85,22 @@ class ExportDialog(QDialog):
         self.note.setWordWrap(True)
         self.note.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.unrolled_box = QCheckBox("Prologue, steady iterations and epilogue instead of one II")
+        self.kernel_options = KernelOptions()
         self.field = QLineEdit()
-        self.field.setAccessibleName("File")
+        self._field_label = QLabel()
+        self._field_label.setBuddy(self.field)
         self._build()
         self.formats.currentRowChanged.connect(self._on_format_changed)
         self.unrolled_box.toggled.connect(self.preview_requested)
+        self.kernel_options.changed.connect(self.preview_requested)
+        self.kernel_options.gap_chosen.connect(self._show_line)
 
     def _build(self) -> None:
         browse = QPushButton("&Browse\N{HORIZONTAL ELLIPSIS}")
         browse.setAutoDefault(False)  # Enter in the field exports
         browse.clicked.connect(self._browse)
         file_row = QHBoxLayout()
-        label = QLabel("&File")
-        label.setBuddy(self.field)
-        for widget in (label, self.field, browse):
+        for widget in (self._field_label, self.field, browse):
             file_row.addWidget(widget)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.write_button = buttons.addButton("&Export", QDialogButtonBox.ButtonRole.AcceptRole)
@@ -93,6 +118,7 @@ class ExportDialog(QDialog):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.pages, 1)
         column.addWidget(self.unrolled_box)
+        column.addWidget(self.kernel_options)
         column.addWidget(self.note)
         splitter = QSplitter()
         splitter.addWidget(self.formats)
@@ -116,7 +142,7 @@ class ExportDialog(QDialog):
 
     @property
     def file(self) -> Path:
-        """Where to write."""
+        """Where to write: a file, or the folder of a kernel."""
         return Path(self.field.text()).expanduser()
 
     def choose(self, number: int) -> None:
@@ -142,6 +168,7 @@ class ExportDialog(QDialog):
     def show_fault(self, text: str) -> None:
         """Why there is nothing to write."""
         self.text.clear()
+        self.kernel_options.show_gaps(None)
         self.pages.setCurrentWidget(self.text)
         self._enable(False)
         self.say(text)
@@ -151,19 +178,44 @@ class ExportDialog(QDialog):
         self.note.setText(text)
         self.note.setVisible(bool(text))
 
+    def set_busy(self, busy: bool) -> None:
+        """While the files are written nothing can be changed or closed."""
+        self._busy = busy
+        for part in (self.formats, self.kernel_options, self.field, *self.findChildren(QPushButton)):
+            part.setEnabled(not busy)
+        if busy:
+            self.say("Writing\N{HORIZONTAL ELLIPSIS}")
+
+    def reject(self) -> None:
+        if not self._busy:
+            super().reject()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        event.ignore() if self._busy else super().closeEvent(event)
+
     def _enable(self, on: bool) -> None:
         for button in (self.write_button, self.copy_button, self.command_button):
             button.setEnabled(on)
 
     def _on_format_changed(self) -> None:
-        _, _, suffix, is_picture = self._choices[self.chosen]
-        self.field.setText(f"{self._place}{suffix}")
-        self.unrolled_box.setVisible(is_picture)
+        choice = self._choices[self.chosen]
+        self.field.setText(f"{self._place}{choice.suffix}")
+        self._field_label.setText("&Folder" if choice.kind is Kind.KERNEL else "&File")
+        self.unrolled_box.setVisible(choice.kind is Kind.PICTURE)
+        self.kernel_options.setVisible(choice.kind is Kind.KERNEL)
         self.preview_requested.emit()
 
+    def _show_line(self, number: int) -> None:
+        """Marks a line of the preview."""
+        cursor = QTextCursor(self.text.document().findBlockByNumber(number - 1))
+        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
+        self.text.setTextCursor(cursor)
+        self.text.centerCursor()
+
     def _browse(self) -> None:
-        title, _, suffix, _ = self._choices[self.chosen]
-        name, _ = QFileDialog.getSaveFileName(self, "Export", self.field.text(), f"{title} (*{suffix})")
+        choice = self._choices[self.chosen]
+        names = f"Folders (*{choice.suffix})" if choice.kind is Kind.KERNEL else f"{choice.title} (*{choice.suffix})"
+        name, _ = QFileDialog.getSaveFileName(self, "Export", self.field.text(), names)
         if name:
             self.field.setText(name)
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.diagnostics import InputError
-from core.project.opened import OpenProject
-from core.schedule.check import check
-from core.schedule.model import Schedule
+from twill_gui.document.state import ProjectState
+from twill_gui.models.kernel_loops import scheduled_loops
 from twill_gui.models.source_lines import source_lines
 
 
@@ -23,27 +22,23 @@ class CudaLines:
     ops: Mapping[int, tuple[str, ...]] | None = None
 
 
-def cuda_lines(opened: OpenProject, schedule: Schedule) -> CudaLines:
-    """The text that `twill export --format cuda` writes for the schedule's loop."""
+def cuda_lines(state: ProjectState) -> CudaLines:
+    """The text that `twill export --format cuda` writes for the kernel; its lines are linked with the shown loop."""
     from core.export.cuda.kernel import kernel_file  # the window starts without the exporter
     from core.export.roles.build import scheduled_program
-    from core.export.roles.places import ScheduledLoop
 
-    source = source_lines(opened)
-    if source is None or opened.tiles is None:
-        return CudaLines(why_not="This project is a dependence graph: CUDA needs the TTGIR text that the loop is from")
-    broken = check(opened.graph, schedule).violations
-    if broken:
-        return CudaLines(why_not=f"The schedule breaks a rule, so there is no kernel for it: {broken[0].message}")
     try:
-        program = scheduled_program([ScheduledLoop(opened.tiles, opened.graph, schedule, opened.fusion)])
-        file = kernel_file(program)
+        file = kernel_file(scheduled_program(scheduled_loops(state)))
+    except ValueError as problem:
+        return CudaLines(why_not=f"No CUDA: {problem}")
     except InputError as problem:
         return CudaLines(why_not=f"No CUDA for this loop: {problem.diagnostics[0].message}")
+    source = source_lines(state.variant.opened)
+    owned = source.ops if source is not None else {}
     own: dict[str, list[int]] = {}
     ops: dict[int, tuple[str, ...]] = {}
     for line, origin in sorted(file.origins.items()):
-        owners = source.ops.get(origin, ())
+        owners = owned.get(origin, ())
         if owners:
             ops[line] = owners
         for op in owners:

@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.export.cuda.batch import Case, Filled, checked_batch, timed_batch
+from core.files import write_atomically
 from core.ir.interpret import parameters
 from core.ir.interpret.formats import Array, is_float, rounded
 from core.ir.model import Module
@@ -67,6 +68,13 @@ def load_batch(path: Path, module: Module, function: str) -> bytes:
     arrays = {name: _array(array, elements[name]) for name, array in document.arrays.items()}
     case = Case(document.name, {**document.numbers, **arrays}, grid, document.flops, document.peak)
     return checked_batch(module, function, [case])
+
+
+def write_case(path: Path, module: Module, function: str, folder: Path) -> Path:
+    """Writes the batch file for a case file into an exported folder. Raises what `load_batch` does, and OSError."""
+    file = folder / BATCH_FILE
+    write_atomically(file, load_batch(path, module, function))
+    return file
 
 
 def _checked_names(document: CaseDocument, source: YamlSource, module: Module, function: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from core import files
 from core.diagnostics import InputError
 from core.graph.model import GroupKind, InOrderIssue, Pin, Rules
 from core.project.load import load_project
-from core.project.model import Fuse, InputKind, Override, Project, ScheduleEntry, Subtile, Transform
+from core.project.model import Fuse, Input, InputKind, Override, Project, ScheduleEntry, Subtile, Transform
 from core.project.save import save_project
 from core.solve.events import Level, SolveOptions
 
@@ -205,3 +205,16 @@ def test_saving_over_a_file_that_is_no_project_is_refused(tmp_path: Path) -> Non
     with pytest.raises(InputError, match="unknown schema"):
         save_project(project, other)
     assert other.read_text() == "schema: twill.machine/1\n"
+
+
+def test_a_kernel_has_one_schedule_for_each_loop(tmp_path: Path) -> None:
+    def named(active: str | None, **loops: int | None) -> tuple[str, ...]:
+        entries = {name: ScheduleEntry(tmp_path / f"{name}.yaml", loop=loop) for name, loop in loops.items()}
+        project = Project("p", Input(InputKind.TTGIR, tmp_path / "p.ttgir"), schedules=entries, active=active)
+        return project.kernel_schedules
+
+    assert named("full", full=0, masked=1) == ("full", "masked")
+    assert named("full", full=0, copy=0, masked=1) == ("full", "masked")
+    assert named("copy", full=0, copy=0, masked=1) == ("copy", "masked")
+    assert named("masked", full=0, copy=0, masked=1) == ("full", "masked")
+    assert named("full", full=0, copy=0) == named("main", main=None, other=1) == ()

@@ -7,9 +7,8 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QStackedLayout, QWidget
 
 from core.explain.answer import NOTHING, Highlight
-from core.project.opened import OpenProject
-from core.schedule.model import Schedule
 from twill_gui.document.document import Document
+from twill_gui.document.state import ProjectState
 from twill_gui.models.cuda_lines import CudaLines
 from twill_gui.theme import Colors
 from twill_gui.views.code import SYNTAX_DARK, SYNTAX_LIGHT, CodeView
@@ -29,7 +28,7 @@ class CudaTextView(QWidget):
     def __init__(self, document: Document, colors: Colors, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self._asked_for: tuple[OpenProject, Schedule] | None = None
+        self._asked_for: ProjectState | None = None
         self._lines = CudaLines()
         self._lit = NOTHING
         self._writer = CudaWriter(self)
@@ -80,14 +79,12 @@ class CudaTextView(QWidget):
             self._writer.drop()
             self._take(CudaLines(why_not=NO_SCHEDULE))
             return
-        wanted = state.variant.opened, schedule
-        known = self._asked_for
-        if not self.isVisible() or (known and known[0] is wanted[0] and known[1] == wanted[1]):
+        if not self.isVisible() or (self._asked_for and _same_kernel(self._asked_for, state)):
             return
-        self._asked_for = wanted
+        self._asked_for = state
         if self._stack.currentWidget() is self._nothing:
             self._nothing.setText(WRITING)
-        self._writer.write(*wanted)
+        self._writer.write(state)
 
     def _take(self, lines: CudaLines) -> None:
         before, self._lines = self._lines, lines
@@ -112,3 +109,13 @@ class CudaTextView(QWidget):
         ops = frozenset((self._lines.ops or {}).get(line, ()))
         if ops:
             self.selection_requested.emit(chosen(self._document.selection, ops, toggle))
+
+
+def _same_kernel(before: ProjectState, now: ProjectState) -> bool:
+    """Whether an edit has left all that the text is made of; a schedule equal to the one before is the same."""
+    return before.active == now.active and all(
+        name in before.variants
+        and before.variants[name].opened is variant.opened
+        and before.variants[name].schedule == variant.schedule
+        for name, variant in now.variants.items()
+    )

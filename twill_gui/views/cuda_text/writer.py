@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Qt, QThreadPool, QTimer, Signal, Slot
 
-from core.project.opened import OpenProject
-from core.schedule.model import Schedule
+from twill_gui.document.state import ProjectState
 from twill_gui.models.cuda_lines import cuda_lines
 
 REST_MS = 250  # a drag moves the schedule many times a second
@@ -22,15 +21,15 @@ class CudaWriter(QObject):
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
         self._asked = 0
-        self._wanted: tuple[OpenProject, Schedule] | None = None
+        self._wanted: ProjectState | None = None
         self._rest = QTimer(self, interval=REST_MS, singleShot=True)
         self._rest.timeout.connect(self._start)
         self._finished.connect(self._on_finished, Qt.ConnectionType.QueuedConnection)
 
-    def write(self, opened: OpenProject, schedule: Schedule) -> None:
-        """Asks for the text of a schedule; `done` follows."""
+    def write(self, state: ProjectState) -> None:
+        """Asks for the text of the kernel; `done` follows."""
         self._asked += 1
-        self._wanted = opened, schedule
+        self._wanted = state
         self._rest.start()
 
     def drop(self) -> None:
@@ -47,9 +46,8 @@ class CudaWriter(QObject):
     def _start(self) -> None:
         if self._wanted is None:
             return
-        number, (opened, schedule) = self._asked, self._wanted
-
-        self._pool.start(lambda: self._finished.emit(number, cuda_lines(opened, schedule)))
+        number, state = self._asked, self._wanted
+        self._pool.start(lambda: self._finished.emit(number, cuda_lines(state)))
 
     @Slot(int, object)
     def _on_finished(self, number: int, lines: object) -> None:
