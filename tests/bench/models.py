@@ -83,9 +83,9 @@ NOTES = (
     "Exact: least II, then least L at it; `optimal` means that both are proved. Its seconds are those of all of it; to "
     "II: until the least II is proved, with a schedule that attains it. "
     "The graph that the paper's model searches: costs by its integer program "
-    f"(sum at most {DEFAULT_SUM}), streaming loads without latency; there the exact model still has rules that the "
-    "paper's has not. Paper: the first (II, L) of its search; normalisation, integer programs and encoding are in its "
-    "seconds. What it misses, the judge says: of its schedule on the normalised graph, and of the same groups and "
+    f"(sum at most {DEFAULT_SUM}), streaming loads without latency; see below for the rules that "
+    "differ. Paper: the first (II, L) of its search; normalisation, integer programs and encoding are in its seconds. "
+    "What it misses, the judge says: of its schedule on the normalised graph, and of the same groups and "
     "orders with the cycles of the graph itself (II, then what is broken, with the number of places). Of these z3: by "
     "the clock's share. Factor: CPU seconds of the paper's model with its quickest tactic over those of the exact one. "
     "Time-out: no tactic decided; the pair is where the first tactic stood, and the factor a lower bound, from the "
@@ -95,18 +95,20 @@ LIKE_FOR_LIKE = (
     "Which of the factors is like for like? The paper's search begins at the bound of units and recurrences and takes "
     "II by II. At each it first finds the least L that units and dependences allow (integer programs prove it), then "
     "asks z3 for that L and each greater one within as many copies, and ends at the first that is satisfiable. So it "
-    "refutes every lesser L at its last II: within its own rules its L is proved least there. Its II is proved least "
-    "only where it is the first one tried; at the others it tried one number of copies, no deeper pipeline.",
-    "- *Same graph*: both have the same costs and latencies and both end with II and with L, each proved by its own "
-    "rules. This is like for like, and the factor that counts; the exact model answers a harder question there, as its "
-    "II is proved for every depth, and registers, hand-offs, rings and roles hold for the judge.\n"
-    "- *Raw cycles, II and L*: the same question as a user asks it. The exact model works on cycles as they are, which "
-    "the paper's cannot; the paper's seconds include the search for L, and so do the exact ones.\n"
-    "- *II alone* compares a part of one answer with the whole of another: the paper's search cannot be stopped before "
-    "L. It is how long one waits for the proof of II and a legal schedule, no like-for-like factor.",
-    "The column *of these z3* says how much of the paper's seconds the joint system takes. The rest is mostly the "
-    "modulo schedule of least L by SCIP (speed.md has it by itself), in our formulation of it: a better one would "
-    "lower the factors, by no more than that part.",
+    "refutes every lesser L at its last II: by its own rules its L is proved least there. Its II is proved least only "
+    "where it is the first that it tries: of the others it tried one number of copies, and no deeper pipeline.",
+    "- *Same graph*: both have the same costs and latencies, and both end with II and L, each least by its own rules. "
+    "This is like for like, and the factor that counts. The rules still differ: the exact model proves II for "
+    "pipelines of any depth and counts hand-off buffers, readers' copies, rings, carried values and roles as the judge "
+    "does; the paper's concurrency rule lets no op that waits begin beside a matrix op of its group, which the exact "
+    "one allows once that is issued. So either L may be the shorter one.\n"
+    "- *Raw cycles, II and L*: the same loop, as a user asks it. The exact model works on cycles as they are, the "
+    "paper's on normalised ones, as it cannot on others; both seconds are those of II and L.\n"
+    "- *II alone* sets a part of one answer against the whole of the other, since the paper's search has no II before "
+    "it has L. It says how long one waits for the proof of II with a legal schedule, and is no like-for-like factor.",
+    "The column *of these z3* says how much of the paper's seconds its joint system takes. The rest is mostly the "
+    "modulo schedule of least L by SCIP ([speed.md](speed.md) has it by itself), in our formulation: a better one "
+    "would lower the factors, by no more than that part.",
 )
 """What the factors mean."""
 ORDER = (FASTEST, DEFAULT, "qffd")

@@ -83,10 +83,12 @@ class Asker:
 
 
 def answer_text(graph: Graph, result: SolveResult) -> str:
-    """Status, II and L, and what is not proved."""
+    """Status, II and, where it was minimised, L; what is not proved."""
     if result.schedule is None:
         return f"{result.status.value} (II ≥ {result.proved_lower_bound})"
-    text = f"{result.status.value}: {result.ii}, {length(graph, result.schedule)}"
+    text = f"{result.status.value}: {result.ii}"
+    if any(level.name is Level.LENGTH for level in result.levels):
+        text += f", {length(graph, result.schedule)}"
     gaps = [f"{level.name.value} ≥ {level.bound}" for level in result.levels if not level.proved]
     return f"{text} ({', '.join(gaps)})" if gaps else text
 
