@@ -223,6 +223,11 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--persistent", action="store_true", help="cuda: blocks that run one program after another")
     parser.add_argument("--longest-first", action="store_true", help="cuda: programs of large x run first")
+    parser.add_argument(
+        "--allow-inline-asm",
+        action="store_true",
+        help="cuda: pass the text's inline assembly on (it can do anything)",
+    )
     parser.add_argument("--measured", metavar="FILE", help="trace: beside the plan what twill run --trace has seen")
     parser.add_argument("-o", "--output", required=True, metavar="PATH", help="file or (cuda) folder to write")
 

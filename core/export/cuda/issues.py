@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.export.cuda import matrix_ops, memory_ops, tile_ops
+from core.export.cuda import assembly, matrix_ops, memory_ops, tile_ops
 from core.export.cuda.context import Context, Lowering, Lowerings
 from core.export.cuda.elements import ElementError, cpp_type
 from core.export.cuda.holds import DescriptorMap, Held, Scalar, Tile, View
@@ -17,7 +17,7 @@ from core.ir.model import Operation
 TMA_STORES = ("tt.descriptor_store", "tt.experimental_descriptor_store", "tt.descriptor_reduce")
 """Operations that TMA copies from the role's scratch memory."""
 
-_LOWERINGS: Lowerings = {**tile_ops.LOWERINGS, **memory_ops.LOWERINGS, **matrix_ops.LOWERINGS}
+_LOWERINGS: Lowerings = {**tile_ops.LOWERINGS, **memory_ops.LOWERINGS, **matrix_ops.LOWERINGS, **assembly.LOWERINGS}
 _DESCRIPTOR_MAKERS = ("tt.make_tensor_descriptor", "ttng.reinterpret_tensor_descriptor")
 _DESCRIPTOR_LOADS = ("tt.descriptor_load", "tt.experimental_descriptor_load")
 _TO_SHARED = (*TMA_STORES, "ttg.local_alloc", "ttg.local_store")

@@ -52,7 +52,7 @@ def kernel_file(program: RoleProgram, options: Options = DEFAULTS) -> KernelFile
     for op in function.walk():
         for value in op.operands:
             users.setdefault(value, []).append(op)
-    kernel = KernelText(program.module, users=users)
+    kernel = KernelText(program.module, users=users, assembly_allowed=options.inline_assembly)
     blocks = program.module.attributes.get("ttg.num-ctas", "1").split()[0]
     if blocks != "1":
         message = f"kernels for clusters of {blocks} thread blocks are not exported to CUDA"
@@ -82,7 +82,7 @@ def kernel_file(program: RoleProgram, options: Options = DEFAULTS) -> KernelFile
         "maps": map_rows(kernel),
         "rings": memory.rings,
         "memory": memory,
-        "holes": kernel.hole_functions,
+        "functions": [*kernel.functions, *kernel.hole_functions],
         "bodies": written.bodies,
         "marked": [{"loop": loop, "op": op} for loop, op in mark_numbers(program)],
         "roles": [_role_row(program, role) for role in program.roles],

@@ -18,11 +18,12 @@ class Order(Enum):
 @dataclass(frozen=True, slots=True)
 class Options:
     """`persistent`: as many blocks as the GPU runs at once, each one program after another. `order`: of the programs.
-    `sums_in_parts`: see `deferred`."""
+    `sums_in_parts`: see `deferred`. `inline_assembly`: whether the text's own is passed on."""
 
     persistent: bool = False
     order: Order = Order.AS_LAUNCHED
     sums_in_parts: bool = True
+    inline_assembly: bool = False
 
     @property
     def in_a_row(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -66,6 +66,9 @@ class KernelText:
     matrix_shapes: set[WgmmaShape] = field(default_factory=set[WgmmaShape])
     arguments: dict[Value, str] = field(default_factory=dict[Value, str])  # names among the parameters
     users: Mapping[Value, list[Operation]] = field(default_factory=dict[Value, list[Operation]])
+    assembly_allowed: bool = False
+    functions: list[str] = field(default_factory=list[str])  # lines of device functions that roles call
+    _named: dict[Operation, str] = field(default_factory=dict[Operation, str])
     _types: dict[str, Type] = field(default_factory=dict[str, Type])
 
     def again(self) -> KernelText:
@@ -73,7 +76,14 @@ class KernelText:
         names = Names()
         for name in self.arguments.values():
             names.fresh(name)
-        return KernelText(self.module, names, users=self.users, arguments=self.arguments, _types=self._types)
+        return KernelText(
+            self.module,
+            names,
+            users=self.users,
+            assembly_allowed=self.assembly_allowed,
+            arguments=self.arguments,
+            _types=self._types,
+        )
 
     def type(self, value: Value) -> Type:
         """The value's type."""
@@ -119,11 +129,18 @@ class KernelText:
         known = next((hole for hole in self.holes if hole.line == line and hole.op == op.name), None)
         function = self.names.fresh(f"hole_{op.name.partition('.')[2]}_line_{line}")
         text = self.module.text[op.span.start : op.span.end]
-        hole = Hole(function, op.name, line, reason, text)
+        hole = Hole(function, op.name, line, op.name_span.column, reason, text)
         if known is None:
             self.holes.append(hole)
         self.hole_functions += ["", *hole_function(hole, parameters)]
         return function
+
+    def device_function(self, op: Operation, wanted: str, lines: Callable[[str], Sequence[str]]) -> str:
+        """The name of an op's device function, whose lines are made from it and added once."""
+        if op not in self._named:
+            self._named[op] = self.names.fresh(wanted)
+            self.functions += ["", *lines(self._named[op])]
+        return self._named[op]
 
     def layout_lines(self) -> list[str]:
         """The structs of all layouts."""
