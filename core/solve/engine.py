@@ -67,11 +67,13 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How CP-SAT searches. `presolve`: costs more than it saves where little is left to be decided. `bound_first`: the
-    bound of the objective is raised until a solution meets it, for objectives that come to little."""
+    """How CP-SAT searches. `presolve`, and `inprocessing` between restarts: cost more than they save where little is
+    left to be decided. `halve_after`: conflicts of the search after which it is asked for an objective in the middle
+    between its bound and the best, again and again; 0: it only goes down from what it finds."""
 
     presolve: bool = True
-    bound_first: bool = False
+    inprocessing: bool = True
+    halve_after: int = 0
 
 
 USUAL = Way()
@@ -94,7 +96,9 @@ def run(cp: cp_model.CpModel, seed: int, work: float, budget: Budget, way: Way =
     solver.parameters.linearization_level = 0
     solver.parameters.cp_model_probing_level = 0
     solver.parameters.cp_model_presolve = way.presolve
-    solver.parameters.optimize_with_lb_tree_search = way.bound_first
+    solver.parameters.use_sat_inprocessing = way.inprocessing
+    if way.halve_after:
+        solver.parameters.binary_search_num_conflicts = way.halve_after
     solver.parameters.max_deterministic_time = min(work, budget.work)
     solver.parameters.max_time_in_seconds = seconds
     solver.parameters.catch_sigint_signal = False

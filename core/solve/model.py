@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
 
-class ExactModel:
-    """Its solutions are legal schedules, among them one of each set of equivalent ones of at most `stages` stages.
+class TimingModel:
+    """The exact model without registers and memories: every legal schedule of at most `stages` stages, or an equivalent
+    one, is among its solutions, and others.
 
     Without pinned starts a schedule may be rotated, so one op, the root, starts at a fixed cycle: slot 0 of the
     stage that leaves as many on either side. What the search learns is then relative to the root. With `below` > 0
@@ -47,9 +48,7 @@ class ExactModel:
         add_dependences(self.cp, problem, self.times, self.grouping)
         add_units(self.cp, problem, self.times, below)
         add_issue(self.cp, problem, self.times, self.grouping)
-        self.registers = Registers(self.cp, problem, self.times, self.grouping)
-        add_shared_memory(self.cp, problem, self.times, self.grouping)
-        add_tensor_memory(self.cp, problem, self.times)
+        self._limit_amounts()
         for op, start in problem.pinned_starts.items():
             self.cp.add(self.times.start[op] == start)
         if not pinned:
@@ -65,6 +64,9 @@ class ExactModel:
         """That cycle."""
         return self.ii * (self.stages - 1)
 
+    def _limit_amounts(self) -> None:
+        """Registers and memories: nothing here."""
+
     def _fix_rotation(self) -> None:
         root, slot = self.root, self.times.slot
         self.cp.add(slot[root] == 0)
@@ -75,6 +77,17 @@ class ExactModel:
             self.cp.add((len(alike) + 1) * slot[alike[0]] <= self.ii)
             for one, other in pairwise(alike):
                 self.cp.add(slot[one] <= slot[other])
+
+
+class ExactModel(TimingModel):
+    """Its solutions are legal schedules."""
+
+    registers: Registers
+
+    def _limit_amounts(self) -> None:
+        self.registers = Registers(self.cp, self.problem, self.times, self.grouping)
+        add_shared_memory(self.cp, self.problem, self.times, self.grouping)
+        add_tensor_memory(self.cp, self.problem, self.times)
 
     def keep_orders(self, value: Callable[[cp_model.LinearExprT], int]) -> None:
         """From now on only solutions with the groups, stages and orders of the one with these values: few decisions."""

@@ -9,9 +9,7 @@ from core.graph.model import Graph
 from core.schedule.check import Judge
 from core.schedule.liveness import live_ranges
 from core.schedule.model import Schedule, ScheduledGroup
-from core.solve.engine import Budget
 from core.solve.events import Verdict
-from core.solve.extract import extract
 from core.solve.model_registers import LEAST_VARIABLE_LATENCY_GRANT
 from core.solve.repair.nearest import NearestModel
 from core.solve.repair.request import Measure, Place
@@ -22,14 +20,11 @@ class Descent:
     judge; `count` and `movement` are its own, their bounds those of every schedule: for the movement, of every one
     that moves as few ops."""
 
-    def __init__(
-        self, graph: Graph, base: Schedule, moves: Mapping[str, Place], judge: Judge, budget: Budget, seed: int
-    ) -> None:
+    def __init__(self, graph: Graph, base: Schedule, moves: Mapping[str, Place], judge: Judge, seed: int) -> None:
         self._graph = graph
         self._base = base
         self._moves = moves
         self._judge = judge
-        self._budget = budget
         self._seed = seed
         self.best: Schedule | None = None
         self.count = Measure(0, 0)
@@ -41,9 +36,9 @@ class Descent:
         return () if self.best is None else moved_ops(self._base, self.best, self._moves)
 
     @property
-    def proved(self) -> bool:
-        """Nothing is nearer than `best`."""
-        return self.best is not None and self.count.proved and self.movement.proved
+    def fewest(self) -> bool:
+        """Nothing moves fewer ops than `best`."""
+        return self.best is not None and self.count.proved
 
     def offer(self, schedule: Schedule) -> None:
         """Takes the schedule if it is better than the best, and legal with the registers and rings that it needs."""
@@ -52,45 +47,45 @@ class Descent:
             return
         count, cycles = len(moved_ops(self._base, settled, self._moves)), movement(self._base, settled, self._moves)
         if self.best is None or (count, cycles) < (self.count.value, self.movement.value):
+            nearest = self.movement.bound if self.best is not None and count == self.count.value else 0
             self.best = settled
-            self.count, self.movement = Measure(count, min(count, self.count.bound)), Measure(cycles, 0)
+            self.count = Measure(count, min(count, self.count.bound))
+            self.movement = Measure(cycles, min(cycles, nearest))
 
-    def fewer(self, model: NearestModel, works: tuple[float, float], *, exact: bool) -> Verdict:
-        """Looks for fewer moves among the model's schedules; `exact`: these are all that there are.
+    def fewer(self, model: NearestModel, work: float, *, complete: bool) -> Verdict:
+        """Looks for fewer moves among the model's schedules; `complete`: all legal ones are among them.
 
-        `works`: for a search that proves numbers too few until one is enough, and where that comes to nothing for one
-        that goes down from what it finds. INFEASIBLE: there is none that moves fewer, or none at all if there is no
-        best yet; FEASIBLE: the best is one of fewest; UNKNOWN: the work was not enough to say so.
+        INFEASIBLE: there is none that moves fewer, or none at all if there is no best yet; FEASIBLE: the best is one of
+        fewest; UNKNOWN: the work was not enough to say so, or what moves fewest is illegal.
         """
-        if self.best is not None and self.count.proved:
+        if self.fewest:
             return Verdict.FEASIBLE
         model.suggest(self._base)
         most = None if self.best is None else self.count.value - 1
-        result = model.fewest(most, self._seed, works[0], self._budget, bound_first=True)
+        result = model.fewest(self.count.bound, most, self._seed, work)
         bound = result.bound or 0
-        if result.verdict is Verdict.UNKNOWN:
-            result = model.fewest(most, self._seed, works[1], self._budget, bound_first=False)
-            bound = max(bound, result.bound or 0)
         if result.verdict is Verdict.FEASIBLE:
-            self.offer(extract(model.exact, result, self._judge, self._seed))
+            self.offer(model.schedule(result, self._judge, self._seed))
         if result.verdict is Verdict.INFEASIBLE:
             bound = self.count.value
-        if exact and self.best is not None:
-            self.count = replace(self.count, bound=min(max(self.count.bound, bound), self.count.value))
+        if complete:
+            bound = max(self.count.bound, bound)
+            self.count = replace(self.count, bound=bound if self.best is None else min(bound, self.count.value))
         proved = self.best is not None and bound >= self.count.value
         return Verdict.UNKNOWN if result.verdict is Verdict.FEASIBLE and not proved else result.verdict
 
-    def nearer(self, model: NearestModel, work: float, *, exact: bool) -> None:
+    def nearer(self, model: NearestModel, work: float, *, complete: bool) -> None:
         """Looks for less movement among the model's schedules that move no more ops than the best."""
         if self.best is None or self.movement.proved:
             return
         model.suggest(self.best)
-        result = model.nearest(self.count.value, self.movement.value - 1, self._seed, work, self._budget)
+        least, farthest = self.movement.bound, self.movement.value - 1
+        result = model.nearest(self.count.value, least, farthest, self._seed, work)
         if result.verdict is Verdict.FEASIBLE:
-            self.offer(extract(model.exact, result, self._judge, self._seed))
-        if exact and self.count.proved:
-            bound = self.movement.value if result.verdict is Verdict.INFEASIBLE else result.bound or 0
-            self.movement = replace(self.movement, bound=min(max(0, bound), self.movement.value))
+            self.offer(model.schedule(result, self._judge, self._seed))
+        if complete and self.fewest:
+            bound = farthest + 1 if result.verdict is Verdict.INFEASIBLE else result.bound or 0
+            self.movement = replace(self.movement, bound=min(max(least, bound), self.movement.value))
 
 
 def moved_ops(base: Schedule, found: Schedule, moves: Mapping[str, Place]) -> tuple[str, ...]:

@@ -1,4 +1,5 @@
-"""The repair: a cascade at once, then the nearest schedule with all groups kept, then with any groups."""
+"""The repair: a cascade at once, what rules about time allow, then the nearest schedule with all groups kept and with
+any groups."""
 
 from __future__ import annotations
 
@@ -13,21 +14,23 @@ from core.schedule.edits import add_group, move_op, shift
 from core.schedule.model import Origin, Schedule
 from core.solve.engine import Budget
 from core.solve.events import Status, Verdict
-from core.solve.problem import enough_stages
+from core.solve.model import ExactModel, TimingModel
+from core.solve.problem import Problem, enough_stages
 from core.solve.repair.anchored import anchored_problem, enough_anchored_stages, spare_groups
 from core.solve.repair.cascade import cascade
 from core.solve.repair.descent import Descent
 from core.solve.repair.nearest import NearestModel
 from core.solve.repair.request import Place, Repaired, RepairRequest
 
-KEPT_COUNT, KEPT_SEARCH, KEPT_MOVEMENT = 0.3, 0.5, 0.15
-"""Parts of the work with all groups kept: to prove the fewest moves, to find few if that fails, for least movement."""
+BOUND, KEPT, COUNT = 0.25, 0.5, 0.6
+"""Parts of the work that is left: for the fewest moves that rules about time allow, with all groups kept, and with any
+groups."""
 
-COUNT, SEARCH, MOVEMENT = 0.5, 0.25, 0.25
-"""The same of what is left, with any groups."""
+MOVEMENT_BOUND, MOVEMENT = 0.4, 0.5
+"""The same for least movement: what rules about time allow, and what all rules do."""
 
-WORK_PER_SECOND = 0.06
-"""Deterministic work on these models in a second at the least, the making of the models included."""
+WORK_PER_SECOND = 0.12
+"""Deterministic work in a second at the least, the making and loading of the models included (`nearest`)."""
 
 
 def repair(request: RepairRequest, stopped: Callable[[], bool] | None = None) -> Repaired:
@@ -83,47 +86,97 @@ class _Repairing:
 
     def _nearest(self, base: Schedule, moves: Mapping[str, Place]) -> Repaired:
         request, budget, problem = self._request, self._budget, self._problem
-        descent = Descent(request.graph, base, moves, self._judge, budget, request.seed)
+        descent = Descent(request.graph, base, moves, self._judge, request.seed)
         for guess in _guesses(request, base, moves):
             descent.offer(guess)
-        stages = enough_anchored_stages(problem, base, moves)
-        verdict = self._keep_groups(descent, base, moves, stages)
-        if not descent.proved and (verdict is not Verdict.UNKNOWN or descent.best is None):
-            left = budget.work
-            model = NearestModel(problem, base, moves, stages)
-            verdict = descent.fewer(model, (COUNT * left, SEARCH * left), exact=True)
-            descent.nearer(model, MOVEMENT * left, exact=True)
+        models = _Models(problem, base, moves, budget)
+        timing = models.timing()
+        verdict = descent.fewer(timing, BOUND * budget.work, complete=True)
+        if verdict is not Verdict.INFEASIBLE:
+            verdict = self._fewest(descent, models)
         if descent.best is None:
-            return self._answer(verdict, stages)
+            return self._answer(verdict, models.stages)
+        descent.nearer(timing, MOVEMENT_BOUND * budget.work, complete=True)
+        if not (descent.movement.proved or budget.spent) and models.keeps_some(descent.best):
+            descent.nearer(models.kept(descent.best), MOVEMENT * budget.work, complete=False)
+        if not (descent.movement.proved or budget.spent):
+            descent.nearer(models.every(), budget.work, complete=True)
         return Repaired(
             Verdict.FEASIBLE,
             budget.seconds(),
-            stages,
+            models.stages,
             descent.best,
             descent.moved,
             descent.count,
             descent.movement,
         )
 
-    def _keep_groups(self, descent: Descent, base: Schedule, moves: Mapping[str, Place], stages: int) -> Verdict:
-        """The nearest schedule with all groups as they are, which is found sooner; if there is none, with those of the
-        best one known. UNKNOWN: even this was too much for the work there is; any groups would be more so."""
-        work, problem = self._budget.work, self._problem
-        verdict = Verdict.INFEASIBLE
-        for grouping in _groupings(base, descent.best):
-            kept = anchored_problem(self._request.graph, base, moves, grouping)
-            if descent.proved or kept.allowed == problem.allowed:
-                return Verdict.INFEASIBLE
-            if all(kept.allowed.values()):
-                model = NearestModel(kept, base, moves, stages)
-                verdict = descent.fewer(model, (KEPT_COUNT * work, KEPT_SEARCH * work), exact=False)
-                if verdict is not Verdict.INFEASIBLE or (descent.moved and grouping is not base):
-                    descent.nearer(model, KEPT_MOVEMENT * work, exact=False)
-                    break
-        return verdict
+    def _fewest(self, descent: Descent, models: _Models) -> Verdict:
+        """The fewest moves with all groups as they are, which is found sooner; if there is no such schedule, with those
+        of the best one known; then with any groups."""
+        for grouping in models.groupings(descent.best):
+            if descent.fewest:
+                break
+            verdict = descent.fewer(models.kept(grouping), KEPT * self._budget.work, complete=False)
+            if verdict is not Verdict.INFEASIBLE:
+                break
+        if descent.fewest:
+            return Verdict.FEASIBLE
+        if self._budget.spent:
+            return Verdict.UNKNOWN
+        return descent.fewer(models.every(), COUNT * self._budget.work, complete=True)
 
     def _answer(self, verdict: Verdict, stages: int = 0) -> Repaired:
         return Repaired(verdict, self._budget.seconds(), stages)
+
+
+class _Models:
+    """Exact models of the schedules near `base`, each made when it is first asked for."""
+
+    def __init__(self, problem: Problem, base: Schedule, moves: Mapping[str, Place], budget: Budget) -> None:
+        self._problem = problem
+        self._base = base
+        self._moves = moves
+        self._budget = budget
+        self._made: dict[tuple[str, ...], NearestModel] = {}
+        self.stages = enough_anchored_stages(problem, base, moves)
+
+    def groupings(self, best: Schedule | None) -> Iterator[Schedule]:
+        """Schedules whose groups may be kept and leave less to be decided: the base, and what has been found."""
+        others = [] if best is None or _groups(best) == _groups(self._base) else [best]
+        yield from filter(self.keeps_some, [self._base, *others])
+
+    def keeps_some(self, schedule: Schedule) -> bool:
+        """Whether keeping the groups of this schedule is possible, and leaves less to be decided than any groups do."""
+        allowed = self._kept(schedule).allowed
+        return all(allowed.values()) and allowed != self._problem.allowed
+
+    def kept(self, schedule: Schedule) -> NearestModel:
+        """With the groups that ops have in this schedule."""
+        return self._model(_groups(schedule), self._kept(schedule))
+
+    def timing(self) -> NearestModel:
+        """With any groups, and without rules about registers and memory."""
+        return self._nearest(TimingModel(self._problem, self._base.ii, self.stages))
+
+    def every(self) -> NearestModel:
+        """With any groups."""
+        return self._model((), self._problem)
+
+    def _kept(self, schedule: Schedule) -> Problem:
+        return anchored_problem(self._problem.graph, self._base, self._moves, schedule)
+
+    def _model(self, key: tuple[str, ...], problem: Problem) -> NearestModel:
+        if key not in self._made:
+            self._made[key] = self._nearest(ExactModel(problem, self._base.ii, self.stages))
+        return self._made[key]
+
+    def _nearest(self, model: TimingModel) -> NearestModel:
+        return NearestModel(model, self._base, self._moves, self._budget)
+
+
+def _groups(schedule: Schedule) -> tuple[str, ...]:
+    return tuple(place.group for place in schedule.ops.values())
 
 
 def _guesses(request: RepairRequest, base: Schedule, moves: Mapping[str, Place]) -> Iterator[Schedule]:
@@ -153,13 +206,6 @@ def _exchanged(dropped: Schedule, base: Schedule, moves: Mapping[str, Place]) ->
     groups = {name: dropped.groups[names.get(name, name)] for name in dropped.groups}
     ops = {op: replace(place, group=names.get(place.group, place.group)) for op, place in base.ops.items()}
     return replace(base, groups=groups, ops=ops)
-
-
-def _groupings(base: Schedule, best: Schedule | None) -> Iterator[Schedule]:
-    """Schedules whose groups may be kept: those of the base, and of what has been found."""
-    yield base
-    if best is not None and any(best.ops[op].group != place.group for op, place in base.ops.items()):
-        yield best
 
 
 def with_moves(graph: Graph, schedule: Schedule, moves: Mapping[str, Place]) -> Schedule:

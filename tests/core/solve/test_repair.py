@@ -144,6 +144,28 @@ def test_one_op_past_all_others_is_fewer_than_all_others_a_little_later() -> Non
     assert (found.movement.value, found.movement.proved) == (10, True)
 
 
+def test_on_a_unit_without_an_idle_cycle_one_block_takes_all_others_along() -> None:
+    blocks = {name: Op(name, "op", blocks=(Block("x", 0, 4),), issue_cycles=1, latency=1) for name in "abcdef"}
+    graph = replace(chain(1, groups=6), ops=blocks, dependences=())
+    schedule = placed(graph, 24, 0, 4, 8, 12, 16, 20)
+    found = repair(RepairRequest(graph, schedule, {"c": Place(9, "c.0")}))
+    check_answer(graph, schedule, {"c": Place(9, "c.0")}, found)
+    assert (found.count.value, found.count.bound, found.movement.value, found.movement.bound) == (5, 5, 5, 5)
+
+
+def test_what_time_allows_and_registers_do_not_moves_more() -> None:
+    ops = {**chain(1, 1, 1, capacity=2).ops}
+    ops["a"] = replace(ops["a"], result=Result(Space.REGISTERS, 100))
+    graph = replace(chain(1, 1, 1, capacity=2), ops=ops)
+    graph = replace(graph, machine=replace(graph.machine, registers=RegisterFile(1 << 20, 104)))
+    schedule = placed(graph, 6, 0, 1, 2)
+    schedule = replace(schedule, groups={"c.0": ScheduledGroup("c", 104)})
+    moves = {"b": Place(8, "c.0")}
+    found = repair(RepairRequest(graph, schedule, moves))
+    check_answer(graph, schedule, moves, found)
+    assert (found.moved, found.count.proved) == (("a", "c"), True)
+
+
 def test_a_legal_drop_moves_nothing() -> None:
     graph = chain(2, 2)
     found = repair(RepairRequest(graph, placed(graph, 12, 0, 5), {"b": Place(3, "c.0")}))
