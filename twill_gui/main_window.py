@@ -193,7 +193,8 @@ class MainWindow(QMainWindow):
         gantt.range_selected.connect(self._on_range_selected)
         for view in (gantt, self.graph_view):
             view.op_activated.connect(self.open_line)
-        self.project_view.schedule_requested.connect(lambda name: editing.show_schedule(document, name))
+        for view in (self.project_view, self.problems_view):
+            view.schedule_requested.connect(lambda name: editing.show_schedule(document, name))
         self.jobs.cancel_requested.connect(self.solving.cancel)
         self.unsolved.solve_requested.connect(self.solving.solve)
         self.welcome.open_requested.connect(self.files.choose)
@@ -261,7 +262,7 @@ class MainWindow(QMainWindow):
             self.graph_view.set_content(graph, schedule, document.bounds.critical_recurrence)
         else:
             self.graph_view.clear()
-        self.problems.set_report(report)
+        self.problems.set_reports(report, document.other_reports)
         self.dock_layout.set_shown(graph is not None)
         self.pages.setCurrentWidget(self.gantt if schedule else self.unsolved if graph else self.welcome)
         self._enable_actions()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from core.graph.model import Graph
 from core.schedule.bounds import Bounds, bounds
-from core.schedule.check import Judge
+from core.schedule.check import Judge, check
 from core.schedule.compare import compare
 from core.schedule.model import Schedule
 from core.schedule.report import Report
@@ -39,6 +40,7 @@ class Document(QObject):
         self._selection: frozenset[str] = frozenset()
         self._judge: Judge | None = None
         self._report: Report | None = None
+        self._others: dict[str, _Judged] = {}
         self._bounds: Bounds | None = None
         self._revision = 0
 
@@ -66,6 +68,11 @@ class Document(QObject):
     def report(self) -> Report | None:
         """The judge's verdict on the schedule shown."""
         return self._report
+
+    @property
+    def other_reports(self) -> Mapping[str, Report]:
+        """The judge's verdicts on the schedules of the kernel's other loops, by name; empty if there is one loop."""
+        return {name: judged.report for name, judged in self._others.items()}
 
     @property
     def bounds(self) -> Bounds | None:
@@ -156,6 +163,17 @@ class Document(QObject):
     def _known(self, ops: frozenset[str]) -> frozenset[str]:
         return frozenset(op for op in ops if self.graph and op in self.graph.ops)
 
+    def _judged_others(self) -> Iterator[tuple[str, _Judged]]:
+        state = self._state
+        for name in state.project.kernel_schedules if state else ():
+            variant = state.variants[name] if state and name != state.active else None
+            if variant is None or variant.schedule is None:
+                continue
+            known = self._others.get(name)
+            if known is None or known.graph is not variant.graph or known.schedule is not variant.schedule:
+                known = _Judged(variant.graph, variant.schedule, check(variant.graph, variant.schedule))
+            yield name, known
+
     def _set_state(self, state: ProjectState | None, change: Change) -> None:
         self._state = state
         self._revision += 1
@@ -163,10 +181,18 @@ class Document(QObject):
             self._judge = Judge(self.graph) if self.graph else None
             self._bounds = bounds(self.graph) if self.graph else None
         self._report = self._judge.check(self.schedule) if self._judge and self.schedule else None
+        self._others = dict(self._judged_others())
         before, self._selection = self._selection, self._known(self._selection)
         self.changed.emit(change)  # views ask for the selection: it never holds an op of the graph before
         if self._selection != before:
             self.selection_changed.emit(self._selection)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    graph: Graph
+    schedule: Schedule
+    report: Report
 
 
 class _Edit(QUndoCommand):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -25,21 +25,24 @@ class ProblemRole(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One entry: a short title, the sentence, the ops it concerns, and the place in a file."""
+    """One entry: a short title, the sentence, the ops it concerns, and the place in a file. `schedule`: of another loop
+    of the kernel than the one shown, the name of its schedule."""
 
     severity: Severity
     title: str
     text: str
     ops: tuple[str, ...] = ()
     place: str = ""
+    schedule: str | None = None
 
 
-def from_violation(violation: Violation) -> Problem:
-    """A broken rule."""
+def from_violation(violation: Violation, schedule: str | None = None) -> Problem:
+    """A broken rule; `schedule` names one that is not shown."""
     title = violation.family.value.replace("_", " ")
     if violation.required is not None and violation.available is not None:
         title += f": needs {violation.required}, has {violation.available}"
-    return Problem(Severity.ERROR, title, violation.message, violation.ops)
+    title = title if schedule is None else f"{schedule}: {title}"
+    return Problem(Severity.ERROR, title, violation.message, violation.ops, schedule=schedule)
 
 
 def from_diagnostic(diagnostic: Diagnostic) -> Problem:
@@ -50,7 +53,7 @@ def from_diagnostic(diagnostic: Diagnostic) -> Problem:
 
 
 class ProblemsModel(QAbstractListModel):
-    """Violations first, then the diagnostics of the inputs."""
+    """Violations of the shown schedule, then of the kernel's other loops, then the diagnostics of the inputs."""
 
     def __init__(self, colors: Colors, parent: QObject) -> None:
         super().__init__(parent)
@@ -73,10 +76,12 @@ class ProblemsModel(QAbstractListModel):
         }
         self.endResetModel()
 
-    def set_report(self, report: Report | None) -> None:
-        """Replaces the violations."""
+    def set_reports(self, report: Report | None, others: Mapping[str, Report]) -> None:
+        """Replaces the violations: of the shown schedule, and by name of those of the kernel's other loops."""
         self.beginResetModel()
-        self._violations = tuple(from_violation(violation) for violation in report.violations) if report else ()
+        shown = [from_violation(violation) for violation in report.violations] if report else []
+        rest = [from_violation(violation, name) for name, one in others.items() for violation in one.violations]
+        self._violations = (*shown, *rest)
         self.endResetModel()
 
     def set_diagnostics(self, diagnostics: Iterable[Diagnostic]) -> None:

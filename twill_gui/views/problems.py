@@ -26,6 +26,7 @@ _WRAP = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag
 class ProblemsView(QWidget):
     """The list, or the word that there is nothing wrong."""
 
+    schedule_requested = Signal(str)  # one that a problem is about, and that is not shown
     selection_requested = Signal(object)  # frozenset[str]
     why_asked = Signal(str)  # the op that a problem is about
 
@@ -74,10 +75,11 @@ class ProblemsView(QWidget):
         self.why_button.setEnabled(self._subject() is not None)
 
     def _subject(self) -> str | None:
-        """The op that the marked problem, or else the first, is about: of a dependence the one that waits."""
+        """The op of the shown schedule that the marked problem, or else the first, is about: of a dependence the one
+        that waits."""
         index = self.list.currentIndex()
         problem = index.data(ProblemRole.PROBLEM) if index.isValid() else next(iter(self._model.problems), None)
-        return problem.ops[-1] if problem and problem.ops else None
+        return problem.ops[-1] if problem and problem.ops and problem.schedule is None else None
 
     def _ask(self) -> None:
         op = self._subject()
@@ -86,6 +88,8 @@ class ProblemsView(QWidget):
 
     def _request(self, index: QModelIndex) -> None:
         problem: Problem = index.data(ProblemRole.PROBLEM)
+        if problem.schedule is not None:
+            self.schedule_requested.emit(problem.schedule)
         if problem.ops:
             self.selection_requested.emit(frozenset(problem.ops))
 

@@ -62,7 +62,9 @@ class StatusBar(QStatusBar):
         if report is None:
             self._write(self.violations, "no schedule", Tone.MUTED)
         elif report.legal:
-            self._write(self.violations, "\N{CHECK MARK} legal", Tone.GOOD)
+            elsewhere = [name for name, other in self._document.other_reports.items() if not other.legal]
+            text = "\N{CHECK MARK} legal" + (f", but not {' and '.join(elsewhere)}" if elsewhere else "")
+            self._write(self.violations, text, Tone.WARNING if elsewhere else Tone.GOOD)
         else:
             self._write(
                 self.violations, f"\N{MULTIPLICATION SIGN} {_counted(len(report.violations), 'violation')}", Tone.BAD
