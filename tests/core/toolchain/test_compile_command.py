@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,58 @@ def test_an_error_is_told_at_its_line(tmp_path: Path, capsys: pytest.CaptureFixt
     assert [(one["line"], one["file"]) for one in document["diagnostics"]] == [(3, str(source))]
 
 
+def exported(folder: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """The matrix product's export."""
+    project = data_folder("projects") / "gemm_hopper"
+    assert main(["export", str(project), "--format", "cuda", "-o", str(folder)]) == 0
+    capsys.readouterr()
+    return folder
+
+
+def planted(file: Path, before: str, error: str) -> int:
+    """Puts a line before the first one that begins so; returns its number."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    at = next(number for number, line in enumerate(lines) if line.lstrip().startswith(before))
+    file.write_text("\n".join([*lines[:at], error, *lines[at:]]) + "\n", encoding="utf-8")
+    return at + 1
+
+
+@needs_nvcc
+@pytest.mark.parametrize(
+    ("file", "before", "error", "message"),
+    [
+        ("kernel.cu", "tw::mma_commit();", "undeclared_thing++;", 'identifier "undeclared_thing" is undefined'),
+        ("twill/device_sync.cuh", "TW_CALL void named_sync", "int x = not_there;", '"not_there" is undefined'),
+        ("twill/device_wgmma.cuh", "namespace tw {", '#include "not_there.inc"', "No such file"),
+    ],
+)
+def test_an_error_in_an_export_is_told_at_its_file_and_line(
+    file: str, before: str, error: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the kernel, in a header of the runtime, and one that the host's preprocessor finds."""
+    folder = exported(tmp_path / "gemm", capsys)
+    line = planted(folder / file, before, error)
+    code, document = compiled(folder, capsys)
+    assert code == 1
+    first = document["diagnostics"][0]
+    assert first["severity"] == "error" and message in first["message"]
+    assert (Path(first["file"]).resolve(), first["line"]) == ((folder / file).resolve(), line)
+
+
+@needs_nvcc
+def test_matrix_ops_that_the_assembler_serialises_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without its waits the kernel reads accumulators under way: the assembler waits by itself and says so."""
+    folder = exported(tmp_path / "gemm", capsys)
+    kernel = folder / "kernel.cu"
+    text = kernel.read_text(encoding="utf-8")
+    kernel.write_text(re.sub(r"^ *tw::mma_wait<.*\n", "", text, flags=re.MULTILINE), encoding="utf-8")
+    code, document = compiled(folder, capsys)
+    assert code == 1 and not document["compiles"]
+    assert any(re.fullmatch(r"ptxas-C75\d\d", one["code"]) for one in document["diagnostics"])
+
+
 @needs_nvcc
 @pytest.mark.parametrize(("text", "wanted"), [(SPILLING, "spills"), (STACKED, "stack")])
 def test_a_kernel_that_spills_or_needs_a_stack_is_refused(
@@ -121,10 +174,7 @@ def test_a_kernel_that_spills_or_needs_a_stack_is_refused(
 def test_an_exported_kernel_compiles_and_each_role_fits_its_grant(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "gemm"
-    project = data_folder("projects") / "gemm_hopper"
-    assert main(["export", str(project), "--format", "cuda", "-o", str(folder)]) == 0
-    capsys.readouterr()
+    folder = exported(tmp_path / "gemm", capsys)
     code, document = compiled(folder, capsys, "--roles")
     assert code == 0 and document["diagnostics"] == []
     described = json.loads((folder / "export.json").read_text(encoding="utf-8"))

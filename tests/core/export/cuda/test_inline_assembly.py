@@ -14,6 +14,7 @@ from core.cli import main
 from core.export.cuda.assembly import c_literal, read_assembly
 from core.export.cuda.elements import ElementError
 from core.export.cuda.folder import export_program, function_named
+from core.export.cuda.holes import Hole, hole_function
 from core.export.cuda.options import Options
 from core.export.roles.build import build_roles
 from core.ir.model import Module, Operation
@@ -103,11 +104,11 @@ def test_by_default_it_is_a_hole_with_its_place_and_reason(tmp_path: Path) -> No
     assert not any("cvt.rn.f32.s32" in line for line in code)
 
 
-def test_a_text_that_ends_a_comment_with_a_backslash_does_not_hide_the_next_line(tmp_path: Path) -> None:
-    module = changed("pure = true} %wf :", "pure = true} %wf : ")
-    program = build_roles(module, function_named(module, kernel_of(NAME)))
-    lines = export_program(program, tmp_path).file.source.splitlines()
-    assert not any(line.startswith("//") and line.endswith("\\") for line in lines)
+def test_a_comment_that_ends_in_a_backslash_does_not_hide_the_next_line() -> None:
+    hole = Hole("hole_x", OP, 1, 1, "no text", '%x = op "a\\\\\n  \\  \n b \\')
+    lines = hole_function(hole, ["int x"])
+    assert len(lines) == 7 and lines[4].startswith("TW_CALL void hole_x(int x)")
+    assert not any(line.rstrip().endswith("\\") for line in lines)
 
 
 def test_where_it_is_allowed_it_is_one_literal(tmp_path: Path) -> None:
