@@ -40,7 +40,7 @@ class CrashReports(QObject):
     @Slot(str, str)
     def _report(self, line: str, text: str) -> None:
         self.count += 1
-        if self.count > 1:
+        if any(shown.topic == _TOPIC for shown in self._window.messages.messages):
             return  # one report at a time: an error while painting comes back with every frame
         self._window.files.autosave.write()
         report = "\n".join([*versions(), "", text])
