@@ -25,7 +25,7 @@ from core.resources import data_folder
 from tests.bench.small_png import write_small
 from twill_gui.document import settings
 from twill_gui.document.files import open_state
-from twill_gui.exporting import ExportFormat
+from twill_gui.export_formats import ExportFormat
 from twill_gui.finding import open_palette
 from twill_gui.main_window import MainWindow
 from twill_gui.palette import DARK, LIGHT

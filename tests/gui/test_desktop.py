@@ -68,9 +68,9 @@ def test_recent_files_are_listed_the_last_one_first(bot: QtBot, open_window: Ope
     assert [action.text() for action in recent.actions()][:2] == [str(second), str(first)]
     take(bot, recent, str(first))
     assert window.document.state is not None and window.document.state.project.file == first
-    assert Settings(tmp_path / "window.ini").recent_files == [first, second]
+    assert Settings(tmp_path / "window.ini").recent_files == (first, second)
     take(bot, recent, "Clear")
-    assert Settings(tmp_path / "window.ini").recent_files == [] and not recent.isEnabled()
+    assert Settings(tmp_path / "window.ini").recent_files == () and not recent.isEnabled()
 
 
 def test_the_layout_is_reset_by_menu(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
