@@ -81,7 +81,7 @@ class MainWindow(QMainWindow):
         self.reservation = ReservationView()
         self.graph_view = GraphView()
         self.messages = MessageBar(colors)
-        self.welcome = WelcomeView(sample_projects(), colors)
+        self.welcome = WelcomeView(sample_projects, colors)
         self.unsolved = UnsolvedView(self.document)
         self.project_view = ProjectView(self.document, colors)
         self.inspector = InspectorView(self.document, colors)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 
 from core.diagnostics import Diagnostic, InputError, Severity, error
@@ -57,8 +58,12 @@ def load_machine(path: Path) -> Machine:
     return parse_machine(read_text(path), str(path))
 
 
+@lru_cache(maxsize=8)
 def parse_machine(text: str, file: str) -> Machine:
-    """The machine a text describes; `file` is named in messages. Raises InputError, one diagnostic per fault."""
+    """The machine a text describes; `file` is named in messages. Raises InputError, one diagnostic per fault.
+
+    The last few are remembered: each edit of a number opens the project again, once with the file as it is kept.
+    """
     source = parse_yaml(text, file)
     if isinstance(source.data, dict):
         schema: object = source.data.get("schema")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]

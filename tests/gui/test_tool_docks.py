@@ -17,7 +17,7 @@ from core.graph.model import InOrderIssue
 from core.schedule.edits import move_op
 from core.schedule.write import dump_schedule
 from twill_gui.main_window import MainWindow
-from twill_gui.views.machine.tree import VALUE
+from twill_gui.views.machine.tree import VALUE, MachineTree
 
 OpenWindow = Callable[..., MainWindow]
 ROOT = Path(__file__).parents[2]
@@ -61,6 +61,12 @@ def edit_number(bot: QtBot, window: MainWindow, path: tuple[object, ...], text: 
     bot.wait(20)
 
 
+def shown_value(tree: MachineTree, path: tuple[object, ...]) -> str:
+    """The value that the tree shows of a key."""
+    item = tree.item_of(path)
+    return "" if item is None else item.text(VALUE)
+
+
 def choose(bot: QtBot, box: QComboBox, text: str) -> None:
     """Goes to an entry of a combo box with the arrow keys and takes it."""
     box.setFocus()
@@ -73,23 +79,21 @@ def choose(bot: QtBot, box: QComboBox, text: str) -> None:
 def test_a_number_typed_over_is_judged_at_once(bot: QtBot, window: MainWindow) -> None:
     window.dock_layout.bring_forward("Machine")
     tree = window.tool_docks.machine.tree
-    bot.waitUntil(tree.isVisible)
+    bot.waitUntil(lambda: tree.topLevelItemCount() > 0)
     edit_number(bot, window, ("shared_memory", "bytes"), "100000")
     report = window.document.report
     assert report is not None and [violation.family.value for violation in report.violations] == ["shared_memory"]
     assert "1 violation" in window.status.violations.text()
-    item = tree.item_of(("shared_memory", "bytes"))
-    assert item is not None and item.text(VALUE) == "100000"
+    bot.waitUntil(lambda: shown_value(tree, ("shared_memory", "bytes")) == "100000")
     bot.keyClick(tree, Qt.Key.Key_Z, CONTROL)
     assert window.document.report is not None and window.document.report.legal
-    item = tree.item_of(("shared_memory", "bytes"))
-    assert item is not None and item.text(VALUE) == "232448"
+    bot.waitUntil(lambda: shown_value(tree, ("shared_memory", "bytes")) == "232448")
 
 
 def test_a_number_that_cannot_be_is_refused_in_words(bot: QtBot, window: MainWindow) -> None:
     window.dock_layout.bring_forward("Machine")
     machine = window.tool_docks.machine
-    bot.waitUntil(machine.tree.isVisible)
+    bot.waitUntil(lambda: machine.tree.topLevelItemCount() > 0)
     edit_number(bot, window, ("registers", "max_per_thread"), "9999")
     assert "max_per_thread" in machine.fault.text() and machine.fault.isVisible()
     item = machine.tree.item_of(("registers", "max_per_thread"))
@@ -100,7 +104,7 @@ def test_a_number_that_cannot_be_is_refused_in_words(bot: QtBot, window: MainWin
 def test_the_filter_finds_rules_and_a_selected_op_shows_its_own(bot: QtBot, window: MainWindow) -> None:
     window.dock_layout.bring_forward("Machine")
     machine = window.tool_docks.machine
-    bot.waitUntil(machine.tree.isVisible)
+    bot.waitUntil(lambda: machine.tree.topLevelItemCount() > 0)
     bot.keyClicks(machine.filter, "hand_off")
     shown = [item.text(0) for n in range(machine.tree.topLevelItemCount()) if (item := machine.tree.topLevelItem(n))]
     seen = [

@@ -18,8 +18,11 @@ from core.schedule.report import Family
 from twill_gui.dialogs.loops import LoopDialog
 from twill_gui.document.files import open_state
 from twill_gui.main_window import MainWindow
+from twill_gui.samples import sample_projects
+from twill_gui.theme import LIGHT
 from twill_gui.views.cards import THUMBNAIL
 from twill_gui.views.gantt import GanttMode
+from twill_gui.views.welcome import WelcomeView
 
 OpenWindow = Callable[..., MainWindow]
 NO_MODIFIER = Qt.KeyboardModifier.NoModifier
@@ -104,6 +107,7 @@ def test_open_through_the_dialog(bot: QtBot, open_window: OpenWindow, project: P
 
 def test_open_a_sample_from_the_welcome_page(bot: QtBot, open_window: OpenWindow) -> None:
     window = open_window()
+    bot.waitUntil(lambda: window.welcome.samples.cards != [])
     [card] = [card for card in window.welcome.samples.cards if card.content.path.name == "paper_figure_1"]
     bot.mouseClick(card, Qt.MouseButton.LeftButton)
     assert window.document.graph is not None
@@ -114,8 +118,26 @@ def test_open_a_sample_from_the_welcome_page(bot: QtBot, open_window: OpenWindow
     assert window.document.graph is not None
 
 
+def test_samples_are_read_once_the_welcome_page_is_looked_at(bot: QtBot) -> None:
+    """A window that is opened on a project does not wait for all the others to be read."""
+    read: list[int] = []
+    welcome = WelcomeView(lambda: [read.append(1), *sample_projects()][1:2], LIGHT)
+    bot.addWidget(welcome)
+    welcome.show()
+    welcome.hide()  # a project is opened in the same turn of the event loop
+    bot.wait(20)
+    assert read == [] and welcome.samples.cards == []
+    for _ in range(2):
+        welcome.show()
+        bot.waitUntil(lambda: len(welcome.samples.cards) == 1)
+        bot.wait(20)
+        welcome.hide()
+    assert read == [1]
+
+
 def test_every_sample_is_a_card_with_a_thumbnail(bot: QtBot, open_window: OpenWindow) -> None:
     window = open_window()
+    bot.waitUntil(lambda: window.welcome.samples.cards != [])
     names = {folder.name for folder in (ROOT / "projects").iterdir() if (folder / "project.yaml").exists()}
     assert {card.content.path.name for card in window.welcome.samples.cards} == names
     for card in window.welcome.samples.cards:

@@ -77,20 +77,28 @@ class Cards(QWidget):
 
     opened = Signal(object)  # Path
 
-    def __init__(self, contents: Sequence[CardContent], colors: Colors, parent: QWidget | None = None) -> None:
+    def __init__(self, colors: Colors, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.cards = [Card(content) for content in contents]
-        self._columns = 0
+        self.cards: list[Card] = []
+        self._columns = 3
         self._colors: Colors | None = None
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(_SPACE)
         self._grid.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.set_colors(colors)
+
+    def set_contents(self, contents: Sequence[CardContent]) -> None:
+        """The cards, in place of those before."""
+        for card in self.cards:
+            card.deleteLater()
+        self.cards = [Card(content) for content in contents]
         for card in self.cards:
             card.clicked.connect(lambda _=False, card=card: self.opened.emit(card.content.path))
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self._arrange(3)
-        self.set_colors(colors)
+            if self._colors is not None:
+                card.set_dark(self._colors.dark)
+        self._arrange(self._fitting())
 
     def set_colors(self, colors: Colors) -> None:
         """Thumbnails, frames and texts for the theme in use."""
@@ -108,15 +116,18 @@ class Cards(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self.cards:
-            self._arrange(max(1, (self.width() + _SPACE) // (self.cards[0].width() + _SPACE)))
+        if self._fitting() != self._columns:
+            self._arrange(self._fitting())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(self.cards[0].width() if self.cards else 0, super().minimumSizeHint().height())
 
+    def _fitting(self) -> int:
+        """The columns that there is room for."""
+        width = self.cards[0].width() if self.cards else self.width()
+        return max(1, (self.width() + _SPACE) // (width + _SPACE))
+
     def _arrange(self, columns: int) -> None:
-        if columns == self._columns:
-            return
         self._columns = columns
         for number, card in enumerate(self.cards):
             self._grid.addWidget(card, number // columns, number % columns)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Signal
-from PySide6.QtGui import QIcon
+from PySide6.QtCore import QSize, QTimer, Signal
+from PySide6.QtGui import QIcon, QShowEvent
 from PySide6.QtWidgets import (
     QCommandLinkButton,
     QFrame,
@@ -26,14 +26,19 @@ _RECENT_WIDTH = 320
 
 
 class WelcomeView(QScrollArea):
-    """The samples as cards, what was open before as a list, and the buttons that open a file or the guide."""
+    """The samples as cards, once it is seen; what was open before as a list; buttons that open a file or the guide."""
 
     open_requested = Signal()
     guide_requested = Signal()
     path_requested = Signal(object)  # Path
 
-    def __init__(self, samples: Sequence[CardContent], colors: Colors, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, samples: Callable[[], Sequence[CardContent]], colors: Colors, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
+        self._read_samples = samples
+        self._read_timer = QTimer(self, interval=0, singleShot=True)
+        self._read_timer.timeout.connect(self._fill)
         self._icon = QIcon()
         self.open_button = QPushButton("Open a project, TTGIR or graph file\N{HORIZONTAL ELLIPSIS}")
         self.open_button.setDefault(True)
@@ -46,7 +51,7 @@ class WelcomeView(QScrollArea):
         row.addWidget(QLabel("or drop a file anywhere in the window"))
         row.addStretch(1)
 
-        self.samples = Cards(samples, colors)
+        self.samples = Cards(colors)
         self.samples.opened.connect(self.path_requested)
         self._recent = QVBoxLayout()
         self._recent.setSpacing(0)
@@ -82,6 +87,16 @@ class WelcomeView(QScrollArea):
         self.setWidget(page)
         self.set_colors(colors)
         self.set_recent(())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The samples are read in the next turn of the event loop, unless a project is opened in this one."""
+        super().showEvent(event)
+        if not self.samples.cards:
+            self._read_timer.start()
+
+    def _fill(self) -> None:
+        if self.isVisible() and not self.samples.cards:
+            self.samples.set_contents(self._read_samples())
 
     def set_recent(self, paths: Sequence[Path]) -> None:
         """Lists the files opened before, the newest first."""

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.yaml_source import KeyPath
-from twill_gui.models.machine_entries import Entry, number_text
+from twill_gui.models.machine_entries import Entry, all_entries, number_text
 from twill_gui.theme import Colors
 
 NAME, VALUE = 0, 1
@@ -57,8 +57,12 @@ class MachineTree(QTreeWidget):
 
     def set_entries(self, entries: tuple[Entry, ...]) -> None:
         """Shows a file; what was open stays open, and the cursor stays on its key."""
-        if entries != self._entries:
-            self._entries = entries
+        if entries == self._entries:
+            return
+        before, self._entries = self._entries, entries
+        if _keys(before) == _keys(entries):
+            self._write_values()
+        else:
             self._fill()
 
     def restore(self) -> None:
@@ -107,14 +111,25 @@ class MachineTree(QTreeWidget):
         self.blockSignals(False)
         self.verticalScrollBar().setValue(place)
 
-    def _add(self, parent: QTreeWidgetItem, entry: Entry) -> None:
-        value = entry.text if entry.number is None else number_text(entry.number)
-        item = QTreeWidgetItem(parent, [entry.name, value])
-        item.setData(NAME, _PATH, entry.path)
+    def _write_values(self) -> None:
+        """The file has the same keys as before: only what has changed is written, most often one number."""
+        self.blockSignals(True)
+        for item, entry in zip(self._items(), all_entries(self._entries), strict=True):
+            if item.data(NAME, _ENTRY) != entry:
+                self._write(item, entry)
+        self.blockSignals(False)
+
+    def _write(self, item: QTreeWidgetItem, entry: Entry) -> None:
+        item.setText(VALUE, entry.text if entry.number is None else number_text(entry.number))
         item.setData(NAME, _ENTRY, entry)
         tip = "\n".join(filter(None, (entry.name, entry.text, f"line {entry.line}", entry.source)))
         for column in (NAME, VALUE):
             item.setToolTip(column, tip)
+
+    def _add(self, parent: QTreeWidgetItem, entry: Entry) -> None:
+        item = QTreeWidgetItem(parent, [entry.name])
+        item.setData(NAME, _PATH, entry.path)
+        self._write(item, entry)
         item.setTextAlignment(VALUE, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         if entry.number is not None:
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
@@ -161,6 +176,11 @@ class MachineTree(QTreeWidget):
 
     def _top_items(self) -> Iterator[QTreeWidgetItem]:
         return (item for n in range(self.topLevelItemCount()) if (item := self.topLevelItem(n)) is not None)
+
+
+def _keys(entries: tuple[Entry, ...]) -> list[tuple[KeyPath, str, bool]]:
+    """What an item of each entry is made for: its key, its name, and whether it can be changed."""
+    return [(entry.path, entry.name, entry.number is None) for entry in all_entries(entries)]
 
 
 class _NumberDelegate(QStyledItemDelegate):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from core.diagnostics import InputError
@@ -20,7 +21,7 @@ _OTHER = "From file\N{HORIZONTAL ELLIPSIS}"
 
 
 class MachineView(QWidget):
-    """Emits what the user asks for; what was refused is said with `show_fault`."""
+    """Emits what the user asks for; what was refused is said with `show_fault`. The file is read once it is seen."""
 
     number_requested = Signal(object, object)  # KeyPath, int or float
     machine_requested = Signal(str)
@@ -33,6 +34,10 @@ class MachineView(QWidget):
         self._active: str | None = None
         self._names = tuple(names)
         self._colors = colors
+        self._outdated = True
+        self._found: tuple[str, str] | None = None
+        self._fill_timer = QTimer(self, interval=0, singleShot=True)
+        self._fill_timer.timeout.connect(self._fill)
         self.choice = QComboBox()
         self.choice.setAccessibleName("Machine")
         self.choice.activated.connect(self._choose)
@@ -84,6 +89,12 @@ class MachineView(QWidget):
         self.tree.set_colors(colors)
         self._say(self.fault.text())
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A tab behind another is visible to Qt but never painted: so the file is read once it is looked at."""
+        super().paintEvent(event)
+        if self._outdated:
+            self._fill_timer.start()
+
     def _on_changed(self, change: Change) -> None:
         """Edits of the schedule change nothing here, and come many a second."""
         state = self._document.state
@@ -102,9 +113,18 @@ class MachineView(QWidget):
             self.choice.addItems([*own, *self._names, _OTHER])
             name = own[0] if own else Path(machine.file).stem if machine else ""
             self.choice.setCurrentIndex(self.choice.findText(name))
+        self._outdated = True
+        self.update()
+
+    def _fill(self) -> None:
+        """Reads the machine's file into the tree."""
+        self._outdated = False
+        state = self._document.state
         try:
             found = machine_text(state) if state else None
-            self.tree.set_entries(machine_entries(*found) if found else ())
+            if found != self._found:
+                self.tree.set_entries(machine_entries(*found) if found else ())
+                self._found = found
         except InputError as fault:
             self._say(str(fault))
             return

@@ -19,6 +19,7 @@ from twill_gui.views.linked import BuiltRow, LinkedPlot
 from twill_gui.views.reservation.strips import Strip, reservation_strips
 from twill_gui.views.timeline.boxes import FRAME, NO_BOXES, Numbers, draw_boxes, draw_lines, rows_of
 from twill_gui.views.timeline.brushes import hatch_brush, pattern_brush
+from twill_gui.views.timeline.occupancy import distinct
 from twill_gui.views.timeline.row_header import RowHeader
 from twill_gui.views.timeline.span import TimeScale, TimeSpan
 from twill_gui.views.timeline.ticks import grouped
@@ -57,7 +58,7 @@ class ReservationView(LinkedPlot):
         place = box.adjusted(0, MARGIN_PX, 0, -MARGIN_PX - 1)
         columns = scale.columns(strip.times)
         painter.setPen(Qt.PenStyle.NoPen)
-        for amount in np.unique(strip.amounts[strip.amounts > 0]).tolist():
+        for amount in distinct(strip.amounts[strip.amounts > 0]).tolist():
             steps = strip.amounts == amount
             boxes = _boxes(columns[:-1][steps], columns[1:][steps], place)
             share = amount / strip.capacity if strip.capacity else 1.0
@@ -74,7 +75,7 @@ class ReservationView(LinkedPlot):
         """Lines between the ops, frames around the selected ones."""
         left = scale.columns(strip.cells()[1])
         painter.setPen(QPen(QColor(self.view_palette.window), 1))
-        between = np.unique(left) + 0.5
+        between = distinct(left) + 0.5
         draw_lines(painter, rows_of(between, place.top(), between, place.bottom()))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(self.view_palette.selection), 2))

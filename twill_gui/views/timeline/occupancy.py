@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+Number = TypeVar("Number", np.int64, np.float64)
 Times = NDArray[np.int64]
 Counts = NDArray[np.int64]
 
@@ -36,4 +38,10 @@ def _breakpoints(edges: NDArray[np.int64], ii: int, iterations: int | None, star
     else:
         times = edges.ravel()[:, None] + np.arange(iterations, dtype=np.int64) * ii
     inside = times[(times > start) & (times < end)]
-    return np.unique(np.concatenate([inside, np.array([start, end], np.int64)]))
+    return distinct(np.concatenate([inside, np.array([start, end], np.int64)]))
+
+
+def distinct(values: NDArray[Number]) -> NDArray[Number]:
+    """The values in rising order, each once; `np.unique` imports masked arrays for it, at every start."""
+    rising = np.sort(values)
+    return rising[np.append(rising[1:] != rising[:-1], True)] if len(rising) else rising
