@@ -115,6 +115,8 @@ ORDER = (FASTEST, DEFAULT, "qffd")
 """The tactics in turn: the rest have no more time than the first took."""
 FIRST = ("attention_forward", "attention_backward", "fa_", "linear")
 """Names of what is measured first, in this order."""
+AT_LEAST = "≥ "
+"""Before a factor that is a lower bound."""
 CLAIMED = 20
 """Times that the exact model is to be faster."""
 OPEN = "not measured"
@@ -211,13 +213,15 @@ def write_table(out: Path, rows: list[Row]) -> None:
 
 
 def claim(rows: list[list[str]], column: int) -> str:
-    """Where one of the factors is what is claimed, and where not."""
+    """Where one of the factors is what is claimed, and where not. A lower bound below it says nothing."""
     there = [row for row in rows if row[column] not in (OPEN, TWO_MACHINES)]
     attention = [row for row in there if row[0].startswith(("attention", "fa_"))]
-    holds = [row[0] for row in attention if float(row[column].removeprefix("≥ ")) >= CLAIMED]
-    fails = [f"{row[0]} ({row[column]})" for row in attention if row[0] not in holds]
-    found = f"{len(holds)} of {len(attention)}: {'; '.join(holds) or 'none'}"
-    return f"- {HEAD[column]}: holds for {found}. Not for: {'; '.join(fails) or 'none'}."
+    holds = [row[0] for row in attention if float(row[column].removeprefix(AT_LEAST)) >= CLAIMED]
+    rest = [row for row in attention if row[0] not in holds]
+    timed_out = [f"{row[0]} ({row[column]})" for row in rest if row[column].startswith(AT_LEAST)]
+    fails = [f"{row[0]} ({row[column]})" for row in rest if not row[column].startswith(AT_LEAST)]
+    found = f"{len(holds)} of {len(attention)}: {'; '.join(holds) or 'none'}. Not for: {'; '.join(fails) or 'none'}."
+    return f"- {HEAD[column]}: holds for {found} Open, timed out: {'; '.join(timed_out) or 'none'}."
 
 
 def row(case: Case) -> Row | None:
@@ -259,7 +263,7 @@ def factor(runs: list[dict[str, Any]], exact: dict[str, Any] | None, part: str) 
         return TWO_MACHINES
     decided = [run for run in runs if run["decided"]]
     best = min(map(cost, decided or runs))
-    return f"{'' if decided else '≥ '}{best / max(exact[part], 0.001):.3g}"
+    return f"{'' if decided else AT_LEAST}{best / max(exact[part], 0.001):.3g}"
 
 
 def cost(run: dict[str, Any]) -> float:
