@@ -84,6 +84,10 @@ class DetailTree(QTreeWidget):
         item.setData(0, DetailRole.TARGET, detail.target)
         item.setForeground(0, QBrush(QColor(self._colors.link if detail.target is not None else self._colors.muted)))
         item.setForeground(1, QBrush(QColor(detail.tone.color(self._colors))))
+        if detail.target is not None:  # a link is not told by its colour alone
+            font = item.font(0)
+            font.setUnderline(True)
+            item.setFont(0, font)
         for column in (0, 1):
             item.setToolTip(column, detail.tip or f"{detail.name}: {detail.value}")
             if detail.strong:
