@@ -17,6 +17,7 @@ from twill_gui.explaining import Explaining
 from twill_gui.exporting import Exporting
 from twill_gui.jobs.explainer import explain
 from twill_gui.jobs.solver import Solver, solve
+from twill_gui.jobs.standby import Standby
 from twill_gui.jobs.supervisor import Work
 from twill_gui.journal import Journal
 from twill_gui.layout import DockLayout
@@ -90,9 +91,10 @@ class MainWindow(QMainWindow):
         self.explain_view = ExplainView(colors)
         self.log = LogView(colors)
         self.journal = Journal(self.document, self.progress, self.log, self)
-        self.explainer = Solver(self, explain_work)
+        self.standby = Standby()
+        self.explainer = Solver(self, explain_work, self.standby)
         self.explaining = Explaining(self.document, self.explainer, self.explain_view, self)
-        self.repairing = Repairing(self.document, self)
+        self.repairing = Repairing(self.document, self, standby=self.standby)
         self.problems_view = ProblemsView(self.problems)
         self.tool_docks = ToolDocks(self, colors, work)
         self.pages = QStackedWidget()
@@ -213,6 +215,7 @@ class MainWindow(QMainWindow):
         for view in (gantt, self.liveness, self.reservation):
             pointing.listen(view.hovered, view)
 
+        gantt.tried.connect(self.repairing.expect)
         self.repairing.why_asked.connect(self.explaining.ask)
         self.repairing.withdrawn.connect(self.messages.close_topic)
         self.repairing.busy_changed.connect(self._enable_actions)
@@ -349,6 +352,7 @@ class MainWindow(QMainWindow):
             self.files.open(paths[0])
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        self.tool_docks.configuring.finish()
         if not self.files.may_close():
             event.ignore()
             return
@@ -358,6 +362,7 @@ class MainWindow(QMainWindow):
         self.explainer.shut_down()
         self.repairing.shut_down()
         self.exporting.shut_down()
+        self.standby.shut_down()
         self.tool_docks.shut_down()
         for view in (self.graph_view, self.jobs):
             view.shut_down()

@@ -88,6 +88,7 @@ class ToolDocks(QObject):
 
     def shut_down(self) -> None:
         """Ends what works in the background, and waits for it."""
+        self.configuring.shut_down()
         self.sweeping.shut_down()
         self.cuda.shut_down()
 

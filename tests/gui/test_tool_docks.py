@@ -16,6 +16,7 @@ from states import SCHEDULE, write_project
 from core.graph.model import InOrderIssue
 from core.schedule.edits import move_op
 from core.schedule.write import dump_schedule
+from twill_gui.document import editing
 from twill_gui.main_window import MainWindow
 from twill_gui.views.machine.tree import VALUE, MachineTree
 
@@ -81,6 +82,7 @@ def test_a_number_typed_over_is_judged_at_once(bot: QtBot, window: MainWindow) -
     tree = window.tool_docks.machine.tree
     bot.waitUntil(lambda: tree.topLevelItemCount() > 0)
     edit_number(bot, window, ("shared_memory", "bytes"), "100000")
+    bot.waitUntil(lambda: window.document.modified)
     report = window.document.report
     assert report is not None and [violation.family.value for violation in report.violations] == ["shared_memory"]
     assert "1 violation" in window.status.violations.text()
@@ -95,10 +97,35 @@ def test_a_number_that_cannot_be_is_refused_in_words(bot: QtBot, window: MainWin
     machine = window.tool_docks.machine
     bot.waitUntil(lambda: machine.tree.topLevelItemCount() > 0)
     edit_number(bot, window, ("registers", "max_per_thread"), "9999")
+    bot.waitUntil(lambda: machine.fault.text() != "")
     assert "max_per_thread" in machine.fault.text() and machine.fault.isVisible()
     item = machine.tree.item_of(("registers", "max_per_thread"))
     assert item is not None and item.text(VALUE) == "240"
     assert not window.document.modified
+
+
+def test_numbers_asked_for_in_a_row_are_a_step_each_and_other_edits_stay(window: MainWindow, bot: QtBot) -> None:
+    """They are worked out in the background; what else is edited meanwhile is not lost, nor are they."""
+    asked = window.tool_docks.machine.number_requested
+    op = next(iter(window.document.graph.ops)) if window.document.graph else ""
+    asked.emit(("shared_memory", "bytes"), 100_000)
+    asked.emit(("hand_off", "base"), 9)
+    assert not window.document.modified
+    editing.nudge_ops(window.document, [op], 1)
+    start = window.document.schedule.ops[op].start if window.document.schedule else 0
+    bot.waitUntil(lambda: window.document.undo_stack.count() == 3)
+    machine = window.document.state.variant.opened.machine if window.document.state else None
+    assert machine is not None and (machine.shared_memory.bytes, machine.hand_off.base) == (100_000, 9)
+    assert window.document.schedule is not None and window.document.schedule.ops[op].start == start
+
+
+def test_a_number_asked_for_just_before_the_window_closes_is_not_lost(window: MainWindow, bot: QtBot) -> None:
+    window.tool_docks.machine.number_requested.emit(("shared_memory", "bytes"), 100_000)
+    window.tool_docks.configuring.finish()
+    assert window.document.undo_stack.count() == 1 and window.document.graph is not None
+    assert window.document.graph.machine.shared_memory_bytes == 100_000
+    bot.wait(100)
+    assert window.document.undo_stack.count() == 1
 
 
 def test_the_filter_finds_rules_and_a_selected_op_shows_its_own(bot: QtBot, window: MainWindow) -> None:

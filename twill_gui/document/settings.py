@@ -29,13 +29,22 @@ def machine_text(state: ProjectState) -> tuple[str, str] | None:
 
 def set_machine_number(document: Document, path: Sequence[Key], number: float) -> None:
     """Changes one number of the machine's text, comments kept."""
-    state = document.state
-    found = machine_text(state) if state else None
-    if state is None or found is None:
-        return
-    text = set_number(found[0], path, number, found[1])
+    if document.state is not None:
+        show_machine_number(document, path, number, with_machine_number(document.state, path, number))
+
+
+def with_machine_number(state: ProjectState, path: Sequence[Key], number: float) -> ProjectState:
+    """The state with one number of the machine's text changed; the same for a graph file, which has no machine."""
+    found = machine_text(state)
+    if found is None:
+        return state
+    return reopened(state, state.project, set_number(found[0], path, number, found[1]))
+
+
+def show_machine_number(document: Document, path: Sequence[Key], number: float, after: ProjectState) -> None:
+    """The undo step of a changed number, with the state that it leads to."""
     where = ".".join(str(key) for key in path)
-    _reopen(document, f"Machine {where}: {number:g}", state.project, text)
+    document.edit(f"Machine {where}: {number:g}", lambda _: after)
 
 
 def choose_machine(document: Document, machine: str | Path) -> None:
