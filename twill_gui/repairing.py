@@ -21,6 +21,7 @@ from twill_gui.document.dropping import EFFORT_S, Dropped, dropped
 from twill_gui.document.state import Change, ProjectState, with_schedule
 from twill_gui.jobs.repairer import repair
 from twill_gui.jobs.solver import Job, JobState, Solver
+from twill_gui.jobs.standby import Standby
 from twill_gui.jobs.supervisor import Ending, Outcome, Work
 from twill_gui.models.asking import Asked
 from twill_gui.views.message_bar import Message
@@ -39,10 +40,13 @@ class Repairing(QObject):
     why_asked = Signal(object)  # Asked
     busy_changed = Signal()
 
-    def __init__(self, document: Document, parent: QObject, work: Work = repair) -> None:
+    def __init__(
+        self, document: Document, parent: QObject, work: Work = repair, standby: Standby | None = None
+    ) -> None:
         super().__init__(parent)
         self._document = document
-        self._solver = Solver(self, work)
+        self._standby = standby
+        self._solver = Solver(self, work, standby)
         self._job: Job | None = None
         self._answer: Repaired | None = None
         self._legal: dict[str, Schedule] = {}  # the last legal schedule of each variant
@@ -98,6 +102,11 @@ class Repairing(QObject):
             self.withdrawn.emit(TOPIC)
         return offered
 
+    def expect(self, tried: object) -> None:
+        """A drag is trying places (None: it is over): it may end where a repair is wanted."""
+        if tried is not None and self._standby is not None:
+            self._standby.warm_up()
+
     def shut_down(self) -> None:
         """Returns when no process is left."""
         self._solver.shut_down()
@@ -130,6 +139,7 @@ class Repairing(QObject):
         drop, report = self._dropped(), self._document.report
         if drop is None or report is None:
             return
+        self.expect(drop.schedule)
         what = _named(drop.moved) if drop.moved else "The schedule"
         number = len(report.violations)
         broken = "1 rule" if number == 1 else f"{number} rules"

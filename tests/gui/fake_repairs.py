@@ -1,14 +1,37 @@
-"""Stand-ins for the process of a repair. They live in a module of few imports, as each is spawned."""
+"""Stand-ins for the work of a repair. They live in a module of few imports, as each is spawned."""
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from multiprocessing.connection import Connection
 
 from core.schedule.edits import move_op
-from core.solve.events import Failed, Verdict
+from core.solve.events import Failed, Progress, Verdict
 from core.solve.repair.request import Repaired, RepairRequest
 from twill_gui.jobs.supervisor import Finished
+
+
+def says_where(connection: Connection, subject: object, options: object) -> None:
+    connection.send(Progress(str(os.getpid()), 0.0))
+    connection.send(Finished())
+
+
+def stops_when_told(connection: Connection, subject: object, options: object) -> None:
+    connection.send(Progress(str(os.getpid()), 0.0))
+    while not connection.poll(0.01):
+        pass
+    connection.send(Finished())
+
+
+def tells_imports(connection: Connection, subject: object, options: object) -> None:
+    connection.send(set(sys.modules))
+
+
+def leaves(connection: Connection, subject: object, options: object) -> None:
+    says_where(connection, subject, options)
+    connection.close()
 
 
 def fails(connection: Connection, request: RepairRequest, options: object) -> None:

@@ -18,7 +18,7 @@ _NICE = 5
 
 
 def explain(connection: Connection, question: Question, options: ExplainOptions) -> None:
-    """Runs in the spawned process. Anything that arrives through the pipe, its end included, is a wish to stop; the
+    """Runs in the solver process. Anything that arrives through the pipe, its end included, is a wish to stop; the
     answers are `core.explain.answer.Explanation`s, the last event is Finished or Failed."""
     if hasattr(os, "nice"):
         os.nice(_NICE)

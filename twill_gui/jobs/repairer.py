@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 
 def repair(connection: Connection, request: RepairRequest, options: object) -> None:
-    """Runs in the spawned process, without giving way: the user waits for it. Anything that arrives through the pipe,
-    its end included, is a wish to stop; the answer is a `Repaired`, the last event is Finished or Failed."""
+    """Runs in the solver process, without giving way: the user waits for it. Anything that arrives through the pipe,
+    its end included, is a wish to stop; the answer is a `Repaired`, the last event is Finished or Failed. The process
+    can repair again."""
 
     def send(event: object) -> None:
         try:
@@ -30,5 +31,3 @@ def repair(connection: Connection, request: RepairRequest, options: object) -> N
         send(Finished())
     except Exception as fault:
         send(Failed(str(fault) or type(fault).__name__, traceback.format_exc()))
-    finally:
-        connection.close()

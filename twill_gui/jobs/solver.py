@@ -10,6 +10,8 @@ from PySide6.QtCore import QObject, Qt, QThreadPool, Signal, Slot
 
 from core.graph.model import Graph
 from core.solve.events import SolveOptions
+from twill_gui.jobs.serving import Task
+from twill_gui.jobs.standby import Standby
 from twill_gui.jobs.supervisor import Ending, Supervisor, Work
 
 _NICE = 5
@@ -24,7 +26,7 @@ class JobState(Enum):
 
 
 def solve(connection: Connection, graph: Graph, options: SolveOptions) -> None:
-    """Runs in the spawned process, which alone pays for the solvers' imports and gives way to the window."""
+    """Runs in the solver process, which alone pays for the solvers' imports and gives way to the window."""
     if hasattr(os, "nice"):
         os.nice(_NICE)
     from core.solve.worker import work
@@ -41,15 +43,13 @@ class Job(QObject):
     ended = Signal(object)  # Ending
     _reported = Signal(object)  # crosses from the pool thread to the window's
 
-    def __init__(
-        self, subject: object, options: object, revision: int, schedule_name: str, work: Work, parent: QObject
-    ) -> None:
+    def __init__(self, task: Task, revision: int, schedule_name: str, standby: Standby | None, parent: QObject) -> None:
         super().__init__(parent)
         self.revision = revision
         self.schedule_name = schedule_name
         self.state = JobState.RUNNING
         self.ending: Ending | None = None
-        self._supervisor = Supervisor(work, subject, options, self._reported.emit)
+        self._supervisor = Supervisor(task, self._reported.emit, standby)
         self._reported.connect(self._on_reported, Qt.ConnectionType.QueuedConnection)
 
     def run(self) -> None:
@@ -82,11 +82,13 @@ class Job(QObject):
 
 
 class Solver(QObject):
-    """Starts jobs, one at a time, and ends them with the application."""
+    """Starts jobs, one at a time, and ends them with the application. With a `standby` they run in the process that it
+    keeps ready, if it has one."""
 
-    def __init__(self, parent: QObject, work: Work = solve) -> None:
+    def __init__(self, parent: QObject, work: Work = solve, standby: Standby | None = None) -> None:
         super().__init__(parent)
         self._work = work
+        self._standby = standby
         self._pool = QThreadPool(self)
         self._job: Job | None = None
 
@@ -94,7 +96,7 @@ class Solver(QObject):
         """Starts the work on a subject; what it found comes with the job's signals. The one before must have ended."""
         if self._job is not None:
             self._job.deleteLater()
-        job = Job(subject, options, revision, schedule_name, self._work, self)
+        job = Job(Task(self._work, subject, options), revision, schedule_name, self._standby, self)
         self._job = job
         self._pool.start(job.run)
         return job

@@ -1,4 +1,4 @@
-"""Runs one piece of work in a spawned process: forwards its events, climbs the cancel ladder, notices its death.
+"""Runs one piece of work in a solver process: forwards its events, climbs the cancel ladder, notices its death.
 
 Nothing here touches Qt: the supervisor runs on whatever thread calls `run` and reports through a callback.
 """
@@ -12,13 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
 from typing import Any
 
 from core.solve.events import Done, Failed, SolveResult
+from twill_gui.jobs.serving import Idle, Task
+from twill_gui.jobs.standby import Standby, Worker, start_worker
 
 Work = Callable[[Connection, Any, Any], None]
-"""Gets the pipe, what it works on (a graph, a question) and its options; both must cross to another process."""
+"""Gets the pipe, what it works on (a graph, a question) and its options; both must cross to another process. Work that
+leaves the pipe open leaves a process that is as good as new."""
 
 STOP = "stop"
 STOP_S = 1.0  # an orderly stop brings the best schedule so far; after this long the process is terminated
@@ -51,12 +53,12 @@ class Finished:
 
 
 class Supervisor:
-    """One piece of work. `run` blocks until the process is gone; `cancel` and `kill` may be called from any thread."""
+    """One piece of work, in the process of `standby` if it has one. `run` blocks until the process is gone, or idle and
+    back there; `cancel` and `kill` may be called from any thread."""
 
-    def __init__(self, work: Work, subject: object, options: object, report: Callable[[Any], None]) -> None:
-        self._work = work
-        self._subject = subject
-        self._options = options
+    def __init__(self, task: Task, report: Callable[[Any], None], standby: Standby | None = None) -> None:
+        self._task = task
+        self._standby = standby
         self._report = report
         self._wake_receiver, self._wake_sender = multiprocessing.Pipe(duplex=False)
         self._cancelled = False
@@ -76,31 +78,33 @@ class Supervisor:
         self._wake_sender.send_bytes(b"!")
 
     def run(self) -> Ending:
-        """Starts the process, reports its events, and returns how it ended. No process is left behind."""
-        context = multiprocessing.get_context("spawn")
-        connection, far_end = context.Pipe()
-        process = context.Process(
-            target=self._work, args=(far_end, self._subject, self._options), name="twill-solver", daemon=True
-        )
+        """Gives the task to a process, reports its events, and returns how it ended."""
+        worker = self._standby.take() if self._standby is not None else None
+        warm = worker is not None
         try:
-            process.start()
-            far_end.close()
-            last = self._supervise(process, connection)
-            process.join(0 if self._killed else EXIT_S)
-            return self._ending(last, process.exitcode)
+            worker = worker or start_worker()
+            worker.connection.send(self._task)
+            last = self._supervise(worker)
         except Exception as fault:  # on a pool thread nobody else would learn of it
+            if worker is not None:
+                worker.end()
             message = f"the solver process cannot be supervised: {fault}"
             return Ending(Outcome.FAILED, message=message, traceback=traceback.format_exc())
-        finally:
-            if process.pid is not None:
-                if process.is_alive():
-                    process.kill()
-                process.join()
-                process.close()
-            connection.close()
+        exit_code = self._leave(worker, last)
+        if warm and self._standby is not None and not self._killed:
+            self._standby.warm_up()
+        return self._ending(last, exit_code)
 
-    def _supervise(self, process: SpawnProcess, connection: Connection) -> Done | Failed | Finished | None:
-        """The process's last word, or None if it died, or was ended, without one."""
+    def _leave(self, worker: Worker, last: Done | Failed | Finished | None) -> int | None:
+        """Keeps the process if it can be used again; otherwise none is left behind. Its exit code, if it has one."""
+        if self._standby is not None and isinstance(last, Finished) and not self._killed and _is_idle(worker):
+            self._standby.give_back(worker)
+            return None
+        return worker.end(0 if self._killed else EXIT_S)
+
+    def _supervise(self, worker: Worker) -> Done | Failed | Finished | None:
+        """The work's last word, or None if its process died, or was ended, without one."""
+        process, connection = worker.process, worker.connection
         stop_sent_at: float | None = None
         while True:
             if self._killed:
@@ -141,6 +145,16 @@ class Supervisor:
         if isinstance(last, Failed):
             return Ending(Outcome.FAILED, message=last.message, traceback=last.traceback)
         return Ending(Outcome.CRASHED, message=f"the solver process ended unexpectedly ({_exit_words(exit_code)})")
+
+
+def _is_idle(worker: Worker) -> bool:
+    """Whether the process says so within the time that it has to leave otherwise."""
+    if not wait([worker.connection, worker.process.sentinel], EXIT_S):
+        return False
+    try:
+        return isinstance(worker.connection.recv(), Idle)
+    except (EOFError, OSError):
+        return False
 
 
 def _send_stop(connection: Connection) -> None:
