@@ -13,6 +13,7 @@ from typing import Any
 from core.commands.answers import Answer, ExitCode, MissingToolError, UsageError, answer_each
 from core.commands.compile import nvcc_or_refusal
 from core.diagnostics import Diagnostic, InputError, Severity
+from core.export.marks_file import seen_intervals
 from core.toolchain.build import compile_kernel, description_of, kernel_of
 from core.toolchain.gpu import gpus
 
@@ -42,7 +43,7 @@ def _run(name: str, arguments: argparse.Namespace) -> Answer:
         macros = ["TWILL_TRACE"] if arguments.trace is not None else []
         build = compile_kernel(nvcc, source, arguments.arch, program, program=True, macros=macros)
         if build.failed:
-            document = {"input": name, "diagnostics": [one.as_json() for one in build.diagnostics]}
+            document = {"input": name, "ok": False, "diagnostics": [one.as_json() for one in build.diagnostics]}
             return Answer(document, "does not compile as it should", ExitCode.NEGATIVE, build.diagnostics)
         command = [str(program.resolve()), *_options(arguments)]
         try:
@@ -50,7 +51,7 @@ def _run(name: str, arguments: argparse.Namespace) -> Answer:
                 command, capture_output=True, text=True, cwd=folder, timeout=arguments.limit, check=False
             )
         except subprocess.TimeoutExpired:
-            document = {"input": name, "gpu": found[0].name}
+            document = {"input": name, "ok": False, "device": found[0].name}
             return Answer(document, f"no answer within {arguments.limit:g} s", ExitCode.NO_ANSWER, build.diagnostics)
     cases = list(_cases(done.stdout))
     code = ExitCode.ANSWERED if done.returncode == _RIGHT and cases else ExitCode.NEGATIVE
@@ -58,7 +59,9 @@ def _run(name: str, arguments: argparse.Namespace) -> Answer:
     if done.returncode not in (_RIGHT, _WRONG) or not cases:
         said = done.stderr.strip().rpartition("\n")[2] or f"exit code {done.returncode}"
         diagnostics.append(Diagnostic(Severity.ERROR, "run-failed", f"the test program failed: {said}", str(source)))
-    document = {"input": name, "gpu": found[0].name, "right": code is ExitCode.ANSWERED, "cases": cases}
+    document: dict[str, Any] = {"input": name, "ok": code is ExitCode.ANSWERED, "device": found[0].name, "cases": cases}
+    if arguments.trace is not None and code is ExitCode.ANSWERED:
+        document["cycles_per_iteration"] = seen_intervals(Path(arguments.trace))
     return Answer(document, _text(cases), code, tuple(diagnostics))
 
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any, cast
 
 from core.diagnostics import InputError, error
@@ -58,6 +60,23 @@ def read_marks(path: Path, loop: int) -> Marks:
         for role, rows in cast("dict[str, object]", roles).items()
     }
     return Marks(str(read.get("case", "")), str(read.get("clock", "")), found)
+
+
+def seen_intervals(path: Path) -> dict[str, float]:
+    """By the index of each loop with marks: the median time from one iteration of an op to its next, by the marks'
+    clock; loops of one iteration have none. Raises InputError as `read_marks` does."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    found: dict[str, float] = {}
+    for loop in sorted({row[0] for rows in document["roles"].values() for row in rows}):
+        steps: list[int] = []
+        for seen in read_marks(path, loop).roles.values():
+            begins: dict[str, list[int]] = {}
+            for mark in seen:
+                begins.setdefault(mark.op, []).append(mark.begin)
+            steps += [after - before for of_op in begins.values() for before, after in pairwise(of_op)]
+        if steps:
+            found[str(loop)] = float(median(steps))
+    return found
 
 
 def _bad(path: Path, why: str) -> InputError:

@@ -42,7 +42,7 @@ class Resources:
             "spill_store_bytes": self.spill_stores,
             "spill_load_bytes": self.spill_loads,
             "barriers": self.barriers,
-            "shared_bytes": self.shared,
+            "static_shared_bytes": self.shared,
         }
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from core.diagnostics import error
 from core.export.cuda.kernel import KernelFile, kernel_file
 from core.export.cuda.options import DEFAULTS, Options
+from core.export.cuda.planned import planned_registers
 from core.export.roles.build import build_roles, function_of
 from core.export.roles.model import RoleProgram
 from core.export.roles.places import ScheduledLoop
@@ -29,13 +30,16 @@ class Exported:
     names: tuple[str, ...]
 
 
-def export_program(program: RoleProgram, folder: Path, options: Options = DEFAULTS) -> Exported:
-    """Writes a role program to a folder. Raises InputError, OSError."""
+def export_program(
+    program: RoleProgram, folder: Path, options: Options = DEFAULTS, loops: Sequence[ScheduledLoop] = ()
+) -> Exported:
+    """Writes a role program to a folder, with what the schedules of its loops plan. Raises InputError, OSError."""
     file = kernel_file(program, options)
+    description = {**file.description, "planned_registers": planned_registers(loops)}
     contents: dict[str, str | bytes] = {
         "kernel.cu": file.source,
         "wgmma.inc": file.wgmma,
-        "export.json": json.dumps(file.description, indent=1) + "\n",
+        "export.json": json.dumps(description, indent=1) + "\n",
     }
     source = data_folder("resources") / "cuda"
     for name in _RUNTIME:
@@ -53,7 +57,7 @@ def export_schedules(
     function = function_of(module, loops)
     if function is None:
         raise error("not-exported", "the loops are in no function or in several", file=module.file)
-    return export_program(build_roles(module, function, loops), folder, options)
+    return export_program(build_roles(module, function, loops), folder, options, loops)
 
 
 def export_straight(module: Module, function: str, folder: Path) -> Exported:

@@ -102,7 +102,7 @@ def test_an_error_is_told_at_its_line(tmp_path: Path, capsys: pytest.CaptureFixt
     source = tmp_path / "kernel.cu"
     source.write_text("\n\n__global__ void f(float* p) { p[0] = nothing; }\n", encoding="utf-8")
     code, document = compiled(source, capsys)
-    assert code == 1 and not document["compiles"]
+    assert code == 1 and not document["ok"]
     assert [(one["line"], one["file"]) for one in document["diagnostics"]] == [(3, str(source))]
 
 
@@ -154,7 +154,7 @@ def test_matrix_ops_that_the_assembler_serialises_are_refused(
     text = kernel.read_text(encoding="utf-8")
     kernel.write_text(re.sub(r"^ *tw::mma_wait<.*\n", "", text, flags=re.MULTILINE), encoding="utf-8")
     code, document = compiled(folder, capsys)
-    assert code == 1 and not document["compiles"]
+    assert code == 1 and not document["ok"]
     assert any(re.fullmatch(r"ptxas-C75\d\d", one["code"]) for one in document["diagnostics"])
 
 
@@ -179,10 +179,16 @@ def test_an_exported_kernel_compiles_and_each_role_fits_its_grant(
     assert code == 0 and document["diagnostics"] == []
     described = json.loads((folder / "export.json").read_text(encoding="utf-8"))
     grants = {role["name"]: role["grant"] for role in described["roles"]}
-    assert set(document["roles"]) == set(grants)
-    for role, registers in document["roles"].items():
+    (one,) = document["kernels"]
+    assert set(one["role_registers"]) == set(grants)
+    for role, registers in one["role_registers"].items():
         assert 0 < registers <= grants[role]
-    assert [one["function"] for one in document["resources"]] == ["kernel"]
+    assert (one["function"], one["ok"], one["warnings"]) == ("kernel", True, [])
+    assert one["dynamic_shared_bytes"] == described["shared_bytes"] and one["spill_store_bytes"] == 0
+    for need in document["roles"]:
+        planned = described["planned_registers"][need["role"]]
+        assert (need["live"], need["overhead"]) == (planned["live"], planned["overhead"])
+        assert need["seen_overhead"] == one["role_registers"][need["role"]] - planned["live"]
 
 
 @needs_nvcc

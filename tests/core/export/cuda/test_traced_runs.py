@@ -107,7 +107,8 @@ def test_the_command_writes_the_marks_of_its_run(
     monkeypatch.setenv("PATH", str(tools), prepend=":")
     assert main(["run", str(folder), "--trace", str(marks), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert answer["gpu"] == "NVIDIA H200" and answer["right"]
+    assert answer["device"] == "NVIDIA H200" and answer["ok"]
+    assert set(answer["cycles_per_iteration"]) == {"0"} and answer["cycles_per_iteration"]["0"] > 0
     output = tmp_path / "trace.json"
     project = str(PROJECTS / "gemm_hopper")
     assert main(["export", project, "--format", "trace", "--measured", str(marks), "-o", str(output)]) == 0
