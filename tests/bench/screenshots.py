@@ -38,7 +38,7 @@ from twill_gui.views.cards import THUMBNAIL
 SAMPLE = "attention_forward_hopper"
 LEFT = Qt.MouseButton.LeftButton
 SWEEP = "rings=1,2,3,4 latency.descriptor_load.0=600,1200"
-PICTURE_ROW = list(ExportFormat).index(ExportFormat.SVG)
+PICTURE_ROW, KERNEL_ROW = (list(ExportFormat).index(one) for one in (ExportFormat.SVG, ExportFormat.CUDA))
 
 
 class Studio:
@@ -242,6 +242,10 @@ def dialogs(studio: Studio) -> None:
     dialog.field.setText("input.main.svg")
     settle()
     studio.take("export_picture", dialog)
+    dialog.formats.setCurrentRow(KERNEL_ROW)
+    dialog.field.setText("input.main.cuda")
+    settle()
+    studio.take("export_cuda", dialog)
     dialog.reject()
     chooser = open_palette(studio.window)
     settle()

@@ -12,7 +12,7 @@ import fake_solvers
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from core.cli import main
@@ -125,6 +125,17 @@ def test_drag_to_another_group_and_check_as_written(bot: QtBot, open_window: Ope
     problems = window.problems_view.list
     bot.mouseClick(problems.viewport(), LEFT, pos=problems.visualRect(window.problems.index(0)).center())
     assert window.document.selection == frozenset(report.violations[0].ops)
+    dropped = window.document.schedule
+    [repair] = [one for one in window.messages.findChildren(QPushButton) if one.text() == "Repair" and one.isVisible()]
+    bot.mouseClick(repair, LEFT)
+    bot.waitUntil(lambda: not window.repairing.busy, timeout=120_000)
+    if "legal" in window.status.violations.text():
+        there, put = window.document.schedule.ops["exp2.0"], dropped.ops["exp2.0"]
+        assert there.group == put.group and (there.start - put.start) % dropped.ii == 0
+        bot.keyClick(canvas, Qt.Key.Key_Z, CONTROL)
+        assert window.document.schedule == dropped
+    else:  # the guide says: or why there is none
+        assert window.messages.messages
     bot.keyClick(canvas, Qt.Key.Key_Z, CONTROL)
     assert "legal" in window.status.violations.text()
     window.document.select(frozenset({"exp2.0"}))
@@ -145,8 +156,11 @@ def test_ask_why_the_minimum_ii_cannot_be_smaller_as_written(bot: QtBot, open_wi
     assert answer is not None
     sentence = answer.cores[0].reasons[0].sentence
     assert "tensor_core is busy 2048 cycles" in sentence
-    window.explaining.cancel()
-    bot.waitUntil(lambda: not window.explaining.busy, timeout=20_000)
+    bot.waitUntil(lambda: not window.explaining.busy, timeout=120_000)
+    assert view.answer is not None
+    helps = {(change.what, change.subject, change.new) for change in view.answer.relaxations}
+    assert ("capacity", "tensor_core", 2) in helps and any(new == 2048 for _, _, new in helps)
+    assert view.headline == "II 2047 is impossible" and "proved, and minimal" in view.text()
 
 
 def test_export_for_hand_lowering_as_written(
