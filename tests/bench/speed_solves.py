@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from core.graph.model import Graph
 from core.schedule.bounds import bounds
+from core.solve.engine import Budget
 from core.solve.events import Event, Level, SolveOptions, SolveResult, Status, Step
+from core.solve.paper.modulo import modulo_schedule
+from core.solve.paper.normalize import DEFAULT_SUM, normalize
+from core.solve.paper.search import least_ii
+from core.solve.paper.streaming import without_streaming_latency
 from core.solve.solve import solve
 from tests.bench.report import WALL_FACTOR, Kept, cpu_seconds, kernel_graphs, out_of, project_graphs
-from tests.bench.speed_steps import Sample
+from tests.bench.speed_steps import Sample, middle_graphs
 from tests.core.solve.large_loops import unequal, unlike, unrolled
 
 SMALL = 25
@@ -70,16 +75,38 @@ class Solves:
             samples += [self._at(f"{name}, {times} times", graph, int(share * bound)) for share in (1, 1.1, 1.33)]
         return samples
 
+    def modulo(self) -> list[Sample]:
+        """The integer programs of the paper for its first II, on normalised costs."""
+        return [self._modulo(name, graph) for name, graph in middle_graphs()]
+
+    def _modulo(self, name: str, graph: Graph) -> Sample:
+        normalization = normalize(graph, DEFAULT_SUM, self._budget())
+        if normalization is None:
+            raise SystemExit(f"{name}: no normalised costs within {self.limit_s:g} s")
+        loop = without_streaming_latency(normalization.apply(graph))
+        ii = least_ii(loop) or 1
+        return self._timed(name, loop, "modulo", lambda: modulo_schedule(loop, ii, self._budget()).verdict.value)
+
+    def _budget(self) -> Budget:
+        return Budget(WALL_FACTOR * self.limit_s, out_of(self.limit_s))
+
     def _at(self, name: str, graph: Graph, ii: int) -> Sample:
-        key = Kept.key(graph, f"at {ii} {self.limit_s:g}")
+        options = SolveOptions(objective=(Level.II,), ii=ii, limit_s=WALL_FACTOR * self.limit_s)
+        stopped = out_of(self.limit_s)
+        return self._timed(
+            f"{name} at {ii}", graph, f"at {ii}", lambda: solve(graph, options, None, stopped).status.value
+        )
+
+    def _timed(self, name: str, graph: Graph, what: str, ask: Callable[[], str]) -> Sample:
+        """A question about a graph, kept; its answer is a status or a verdict."""
+        key = Kept.key(graph, f"{what} {self.limit_s:g}")
         run = self.kept.get(key)
         if run is None:
             wall, cpu = time.perf_counter(), cpu_seconds()
-            options = SolveOptions(objective=(Level.II,), ii=ii, limit_s=WALL_FACTOR * self.limit_s)
-            status = solve(graph, options, None, out_of(self.limit_s)).status
-            run = {"cpu_s": cpu_seconds() - cpu, "wall_s": time.perf_counter() - wall, "status": status.value}
+            status = ask()
+            run = {"cpu_s": cpu_seconds() - cpu, "wall_s": time.perf_counter() - wall, "status": status}
             self.kept.put(key, run)
-        return Sample(f"{name} at {ii}", run["cpu_s"], run["wall_s"], run["status"] == Status.UNKNOWN.value)
+        return Sample(name, run["cpu_s"], run["wall_s"], run["status"] == Status.UNKNOWN.value)
 
     def _run(self, name: str, graph: Graph) -> dict[str, Any]:
         wall, cpu = time.perf_counter(), cpu_seconds()

@@ -1,4 +1,4 @@
-"""Steps that take milliseconds, timed: reading, bounds, modulo schedules, the judge."""
+"""Steps that take milliseconds, timed: reading, bounds, the judge."""
 
 from __future__ import annotations
 
@@ -20,12 +20,6 @@ from core.schedule.check import Judge
 from core.schedule.model import Schedule
 from core.schedule.read import load_schedule
 from core.solve.decompose import repeat
-from core.solve.engine import Budget
-from core.solve.events import Verdict
-from core.solve.paper.modulo import modulo_schedule
-from core.solve.paper.normalize import DEFAULT_SUM, normalize
-from core.solve.paper.search import least_ii
-from core.solve.paper.streaming import without_streaming_latency
 from tests.bench.report import KERNELS, project_graphs
 from tests.core.solve.large_loops import unrolled
 
@@ -88,22 +82,6 @@ def middle_graphs() -> Iterator[tuple[str, Graph]]:
 def bound_samples() -> list[Sample]:
     """All bounds of a graph."""
     return [median(name, lambda graph=graph: bounds(graph)) for name, graph in middle_graphs()]
-
-
-def modulo_samples() -> list[Sample]:
-    """The integer programs of the paper for its first II, on normalised costs; a minute each at most."""
-    samples: list[Sample] = []
-    for name, graph in middle_graphs():
-        budget = Budget(60.0, lambda: False)
-        normalization = normalize(graph, DEFAULT_SUM, budget)
-        if normalization is None:
-            raise SystemExit(f"{name}: no normalised costs within a minute")
-        loop = without_streaming_latency(normalization.apply(graph))
-        ii = least_ii(loop) or 1
-        budget = Budget(60.0, lambda: False)
-        sample, found = timed(name, lambda loop=loop, ii=ii, budget=budget: modulo_schedule(loop, ii, budget))
-        samples.append(replace(sample, undecided=found.verdict is Verdict.UNKNOWN))
-    return samples
 
 
 def check_samples(*, large: bool) -> list[Sample]:
