@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 
 from core.export.roles.loop_role import LoopRole
 from core.export.roles.places import LoopPlan
 from core.ir.model import Block, Loop, Module, Operation, Value
 from core.ir.operations import category_of, is_implied
 from core.ir.tiles import Category
+from core.ir.types import MemDescType, TensorType, element_bits, parse_type
 from core.ir.views import is_buffer_view
 
 TMA_LOADS = frozenset({"tt.descriptor_load", "tt.experimental_descriptor_load", "tt.descriptor_gather"})
@@ -131,7 +133,11 @@ class Demand:
                     pending.append(producer)
 
     def _size(self, value: Value) -> int:
-        return len(value.type)  # a tile's type is longer than a scalar's
+        """Bits of a value, for comparing what it costs to hand it over."""
+        type_ = parse_type(value.type, self.module.aliases)
+        if isinstance(type_, TensorType | MemDescType):
+            return prod(type_.shape) * element_bits(type_.element)
+        return 1
 
     def _is_single(self, op: Operation) -> bool:
         return any(category_of(nested) in _SINGLE and not self._is_silent(nested) for nested in op.walk())

@@ -113,7 +113,7 @@ class ItemWriter:
     def run(self, part: Part, item: Item, phase: int, take_turn: Callable[[], None] | None = None) -> None:
         """One step for one iteration. `take_turn`: called when all is there that the step waits for."""
         out = part.statements
-        if item.reader is not None:  # what it waits for frees registers that the load may need
+        if item.reader is not None and not self.moving:  # what it waits for frees registers that the load may need
             self._wait_for_groups(part, item.reader, phase, *self._registers(item.reader, phase))
         reads, writes = self._registers(item, phase)
         self._wait_for_groups(part, item, phase, reads, writes)
@@ -144,9 +144,11 @@ class ItemWriter:
                 out += self.groups.read(ring, tile, f"{item.op or 'the copy'} has read it")
 
     def _registers(self, item: Item, phase: int) -> tuple[set[str], set[str]]:
-        """The storages that a step reads and writes."""
-        read = (leaf for leaf in item.all_leaves() if isinstance(leaf, Kept))
-        made = (value for value, maker in self._role.defined.items() if maker is item)
+        """The storages that a step reads and writes; small ones whose copies move on left out, which are no matrix
+        op's."""
+        rotated = self._role.rotated
+        read = (leaf for leaf in item.all_leaves() if isinstance(leaf, Kept) and leaf.value not in rotated)
+        made = (value for value, maker in self._role.defined.items() if maker is item and value not in rotated)
         reads = {self.storage(leaf.value, phase - leaf.distance) for leaf in read}
         return reads, {self._target(value, phase) for value in made}
 

@@ -6,10 +6,26 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
-from core.export.roles.model import Issue, MmaWait, Move, Pipeline, Put, Register, RoleProgram, Statement
+from core.export.roles.build import scheduled_program
+from core.export.roles.model import (
+    ArriveFree,
+    Issue,
+    MmaWait,
+    Move,
+    Pipeline,
+    Put,
+    Register,
+    RoleProgram,
+    Statement,
+    Take,
+)
+from core.export.roles.places import ScheduledLoop
 from core.export.roles.walk import walk
 from core.ir.vocabulary import MATRIX_OPS
-from tests.core.export.roles.programs import sample
+from core.project.load import load_project
+from core.project.opened import open_project
+from core.schedule.read import load_schedule
+from tests.core.export.roles.programs import CORPUS, sample
 from tests.core.export.roles.test_role_programs import assert_faultless
 
 HOPPER = [
@@ -82,6 +98,23 @@ def test_the_body_begins_where_nothing_has_to_be_waited_for_early() -> None:
     found = pipelines(sample("attention_backward_hopper", "two_key_tiles"))
     waits = [one.why for part in found for one in walk(part.steady) if isinstance(one, MmaWait)]
     assert waits and not any("loses count" in why for why in waits)
+
+
+def test_what_is_handed_over_is_loaded_again_for_a_later_reader() -> None:
+    """Two parts of a tile need lse at different times; the slot is given back behind the second reading."""
+    role = sample("attention_backward_hopper", "two_key_tiles").role("compute.0")
+    (one,) = (each for each in role.statements if isinstance(each, Pipeline))
+    lse = [each for each in one.steady if isinstance(each, Take | ArriveFree) and "lse" in str(each)]
+    assert [type(each) for each in lse] == [Take, Take, ArriveFree]
+
+
+def test_small_values_whose_copies_move_on_are_handed_over_too() -> None:
+    """Maxima of rows in several copies, each loaded right before a reader that waits for matrix ops."""
+    file = CORPUS / "fa_fwd_ptr_sm90_d128m64n64-bf16-causal_v39_pre.ttgir"
+    opened = open_project(load_project(file, "h100"))
+    assert opened.tiles is not None
+    schedule = load_schedule(CORPUS.parent / "cuda" / "attention_pointers_two_groups.yaml", opened.graph)
+    assert_faultless(scheduled_program([ScheduledLoop(opened.tiles, opened.graph, schedule, opened.fusion)]))
 
 
 def test_a_body_that_begins_in_mid_interval_runs_without_fault() -> None:
