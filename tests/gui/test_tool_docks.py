@@ -166,6 +166,8 @@ def test_groups_rules_and_time_limit(bot: QtBot, window: MainWindow) -> None:
     bot.keyClick(count, Qt.Key.Key_Up)
     assert window.document.graph is not None
     assert [(g.kind, g.count) for g in window.document.graph.groups] == [("load", 1), ("compute", 3)]
+    bot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Up)  # the field has kept the focus
+    assert [g.count for g in window.document.graph.groups] == [1, 4]
     bot.mouseClick(form.isolate, LEFT, pos=QPoint(8, form.isolate.height() // 2))
     assert window.document.graph.rules.isolate_matrix_issue
     assert window.document.report is not None and not window.document.report.legal
@@ -175,7 +177,7 @@ def test_groups_rules_and_time_limit(bot: QtBot, window: MainWindow) -> None:
     bot.keyClick(form.limit, Qt.Key.Key_Up)
     assert window.document.state is not None and window.document.state.project.solve.limit_s == 61
     window.gantt.setFocus()
-    for _ in range(5):
+    while window.document.undo_stack.canUndo():
         bot.keyClick(window.gantt.canvas, Qt.Key.Key_Z, CONTROL)
     assert window.document.graph == graph and not window.document.modified
 
@@ -190,6 +192,64 @@ def test_a_group_in_use_that_is_removed_takes_its_schedule_and_says_so(bot: QtBo
     assert "left out: main" in window.messages.messages[0].text
     bot.keyClick(window, Qt.Key.Key_Z, CONTROL)
     assert window.document.schedule is not None
+
+
+def test_kinds_of_groups_are_added_named_and_removed(bot: QtBot, window: MainWindow) -> None:
+    window.dock_layout.bring_forward("Settings")
+    form = window.tool_docks.settings
+    bot.waitUntil(form.isVisible)
+
+    def groups() -> list[tuple[str, int, int, bool]]:
+        graph = window.document.graph
+        assert graph is not None
+        return [(g.kind, g.warps, g.count, g.variable_latency) for g in graph.groups]
+
+    before = groups()
+    bot.mouseClick(form.groups.add_button, LEFT)
+    assert groups() == [*before, ("group2", 4, 1, False)]
+    bot.waitUntil(lambda: any(one.isVisible() for one in form.findChildren(QLineEdit) if one.text() == "group2"))
+    kind = named(form, QLineEdit, "Kind group2")
+    assert isinstance(kind, QLineEdit)
+    kind.setFocus()
+    kind.selectAll()
+    bot.keyClicks(kind, "compute")  # a name that is taken is refused
+    bot.keyClick(kind, Qt.Key.Key_Return)
+    assert kind.text() == "group2" and len(groups()) == 3
+    kind.selectAll()
+    bot.keyClicks(kind, "store")
+    bot.keyClick(kind, Qt.Key.Key_Return)
+    warps = named(form, QComboBox, "Warps of store")
+    assert isinstance(warps, QComboBox)
+    choose(bot, warps, "1")
+    variable = named(form, QCheckBox, "Variable latency of store")
+    variable.setFocus()
+    bot.keyClick(variable, Qt.Key.Key_Space)
+    assert groups() == [*before, ("store", 1, 1, True)]
+    gone = named(form, QWidget, "Remove store")
+    gone.setFocus()
+    bot.keyClick(gone, Qt.Key.Key_Space)
+    assert groups() == before and window.document.schedule is not None
+
+
+def test_tiles_are_split_and_put_together_in_the_form(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "projects" / "attention_causal_hopper", tmp_path / "causal")
+    window = open_window(tmp_path / "causal")
+    window.dock_layout.bring_forward("Settings")
+    transform = window.tool_docks.settings.transform
+    bot.waitUntil(transform.isVisible)
+    assert window.document.graph is not None
+    split = len(window.document.graph.ops)
+    assert transform.axis.currentIndex() > 0 and transform.parts.value() == 2
+    rows = transform.axis.currentText()
+    choose(bot, transform.axis, "whole tiles")
+    assert len(window.document.graph.ops) < split and not transform.parts.isEnabled()
+    choose(bot, transform.axis, rows)
+    assert len(window.document.graph.ops) == split
+    transform.ops.setFocus()
+    transform.ops.selectAll()
+    bot.keyClicks(transform.ops, "nothing")
+    bot.keyClick(transform.ops, Qt.Key.Key_Return)
+    assert "nothing" in window.tool_docks.settings.fault.text() and transform.ops.text() == "all"
 
 
 def test_a_split_that_cannot_be_is_refused_in_words(bot: QtBot, window: MainWindow) -> None:

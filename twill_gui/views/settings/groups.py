@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -34,10 +34,13 @@ class GroupsEditor(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._groups: tuple[GroupKind, ...] = ()
+        self._rows: list[_Row] = []
         self._grid = QGridLayout()
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(4)
         self._grid.setColumnStretch(0, 1)
+        for column, head in enumerate(_HEADS):
+            self._grid.addWidget(QLabel(head), 0, column)
         self.add_button = QPushButton("Add a kind")
         self.add_button.clicked.connect(self._add)
         row = QHBoxLayout()
@@ -49,57 +52,24 @@ class GroupsEditor(QWidget):
         layout.addLayout(row)
 
     def set_groups(self, groups: Sequence[GroupKind]) -> None:
-        """Shows the kinds; nothing moves if they are the same."""
-        if tuple(groups) != self._groups or self._grid.count() == 0:
-            self._groups = tuple(groups)
-            self._fill()
+        """Shows the kinds. Rows stay, so that a field keeps the focus while its number grows."""
+        self._groups = tuple(groups)
+        while len(self._rows) > len(groups):
+            self._rows.pop().remove()
+        while len(self._rows) < len(groups):
+            self._rows.append(self._new_row(len(self._rows)))
+        for row, group in zip(self._rows, groups, strict=True):
+            row.show(group, removable=len(groups) > 1)
 
     def restore(self) -> None:
         """Shows the kinds as they are, after a change that was refused."""
-        self._fill()
+        self.set_groups(self._groups)
 
-    def _fill(self) -> None:
-        while (item := self._grid.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
-        for column, head in enumerate(_HEADS):
-            self._grid.addWidget(QLabel(head), 0, column)
-        for number, group in enumerate(self._groups):
-            self._add_row(number, group)
-
-    def _add_row(self, number: int, group: GroupKind) -> None:
-        kind = QLineEdit(group.kind)
-        kind.setMinimumWidth(60)
-        warps = QComboBox()
-        warps.addItems([str(count) for count in sorted({*_WARPS, group.warps})])
-        warps.setCurrentText(str(group.warps))
-        count = QSpinBox()
-        count.setRange(1, _MOST_GROUPS)
-        count.setValue(group.count)
-        count.setKeyboardTracking(False)
-        variable = QCheckBox()
-        variable.setChecked(group.variable_latency)
-        variable.setToolTip("For operations of variable latency (loads), and for them alone")
-        gone = QToolButton()
-        gone.setText("\N{MULTIPLICATION SIGN}")
-        gone.setToolTip(f"Remove {group.kind}")
-        gone.setEnabled(len(self._groups) > 1)
-        names = ("Kind", "Warps of", "Count of", "Variable latency of", "Remove")
-        for column, (widget, name) in enumerate(zip((kind, warps, count, variable, gone), names, strict=True)):
-            widget.setAccessibleName(f"{name} {group.kind}")
-            self._grid.addWidget(widget, number + 1, column, Qt.AlignmentFlag.AlignVCenter)
-
-        def read() -> GroupKind:
-            return GroupKind(
-                kind.text().strip() or group.kind, int(warps.currentText()), count.value(), variable.isChecked()
-            )
-
-        kind.editingFinished.connect(lambda: self._set(number, read()))
-        warps.activated.connect(lambda: self._set(number, read()))
-        count.valueChanged.connect(lambda: self._set(number, read()))
-        variable.toggled.connect(lambda: self._set(number, read()))
-        gone.clicked.connect(lambda: self._emit((*self._groups[:number], *self._groups[number + 1 :])))
+    def _new_row(self, number: int) -> _Row:
+        row = _Row(self._grid, number + 1)
+        row.changed.connect(lambda group: self._set(number, group))
+        row.removed.connect(lambda: self._emit((*self._groups[:number], *self._groups[number + 1 :])))
+        return row
 
     def _add(self) -> None:
         taken = {group.kind for group in self._groups}
@@ -119,3 +89,61 @@ class GroupsEditor(QWidget):
             self.restore()  # a name that is taken
             return
         self.changed.emit(groups)
+
+
+class _Row(QObject):
+    """The fields of one kind, in a row of the grid."""
+
+    changed = Signal(object)  # GroupKind
+    removed = Signal()
+
+    def __init__(self, grid: QGridLayout, line: int) -> None:
+        super().__init__(grid)
+        self._group = GroupKind("")
+        self._kind = QLineEdit()
+        self._kind.setMinimumWidth(60)
+        self._warps = QComboBox()
+        self._count = QSpinBox()
+        self._count.setRange(1, _MOST_GROUPS)
+        self._count.setKeyboardTracking(False)
+        self._variable = QCheckBox()
+        self._variable.setToolTip("For operations of variable latency (loads), and for them alone")
+        self._gone = QToolButton()
+        self._gone.setText("\N{MULTIPLICATION SIGN}")
+        self._widgets = (self._kind, self._warps, self._count, self._variable, self._gone)
+        for column, widget in enumerate(self._widgets):
+            grid.addWidget(widget, line, column, Qt.AlignmentFlag.AlignVCenter)
+        self._kind.editingFinished.connect(self._emit)
+        self._warps.activated.connect(self._emit)
+        self._count.valueChanged.connect(self._emit)
+        self._variable.toggled.connect(self._emit)
+        self._gone.clicked.connect(self.removed)
+
+    def show(self, group: GroupKind, *, removable: bool) -> None:
+        """Shows a kind."""
+        self._group = group
+        blockers = [QSignalBlocker(widget) for widget in self._widgets]
+        if self._kind.text() != group.kind:
+            self._kind.setText(group.kind)
+        self._warps.clear()
+        self._warps.addItems([str(count) for count in sorted({*_WARPS, group.warps})])
+        self._warps.setCurrentText(str(group.warps))
+        self._count.setValue(group.count)
+        self._variable.setChecked(group.variable_latency)
+        del blockers
+        self._gone.setToolTip(f"Remove {group.kind}")
+        self._gone.setEnabled(removable)
+        names = ("Kind", "Warps of", "Count of", "Variable latency of", "Remove")
+        for widget, name in zip(self._widgets, names, strict=True):
+            widget.setAccessibleName(f"{name} {group.kind}")
+
+    def remove(self) -> None:
+        """Takes the fields away."""
+        for widget in self._widgets:
+            widget.hide()
+            widget.deleteLater()
+        self.deleteLater()
+
+    def _emit(self) -> None:
+        kind, warps = self._kind.text().strip() or self._group.kind, int(self._warps.currentText())
+        self.changed.emit(GroupKind(kind, warps, self._count.value(), self._variable.isChecked()))
