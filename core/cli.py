@@ -215,7 +215,7 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
     _add_input(parser, several=False)
     parser.add_argument("--schedule", metavar="S", help="schedule file or name (default: the project's active one)")
     parser.add_argument(
-        "--format", required=True, choices=("ttgir", "cuda", "sheet", "trace", "json", "svg", "png", "pdf")
+        "--format", required=True, choices=("ttgir", "triton", "cuda", "sheet", "trace", "json", "svg", "png", "pdf")
     )
     parser.add_argument("--unrolled", action="store_true", help="pictures: prologue to epilogue, not one interval")
     parser.add_argument(
@@ -229,7 +229,7 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
         help="cuda: pass the text's inline assembly on (it can do anything)",
     )
     parser.add_argument("--measured", metavar="FILE", help="trace: beside the plan what twill run --trace has seen")
-    parser.add_argument("-o", "--output", required=True, metavar="PATH", help="file or (cuda) folder to write")
+    parser.add_argument("-o", "--output", required=True, metavar="PATH", help="file, or (cuda, triton) folder to write")
 
 
 def _compile_options(parser: argparse.ArgumentParser) -> None:

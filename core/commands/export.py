@@ -13,6 +13,7 @@ from core.commands.answers import Answer, ExitCode, MissingToolError, UsageError
 from core.commands.inputs import open_schedule
 from core.commands.measured import comparison_text
 from core.commands.scheduled_loops import scheduled_kernel
+from core.commands.triton import export_triton
 from core.diagnostics import Diagnostic
 from core.export.cuda.case import write_case
 from core.export.cuda.folder import export_schedules
@@ -51,6 +52,8 @@ def _export(name: str, arguments: argparse.Namespace) -> Answer:
     if arguments.format == "cuda":
         return _cuda(name, arguments, path)
     opened, schedule = open_schedule(name, arguments)
+    if arguments.format == "triton":
+        return export_triton(opened, schedule, path)
     if arguments.measured:
         return _measured(opened, schedule, Path(arguments.measured), path)
     if arguments.format in _PICTURES:

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from core.toolchain.gpu import HOPPER, Gpu, gpus
 from core.toolchain.nvcc import INSTALL, find_nvcc
+from core.toolchain.triton import INSTALL as INSTALL_TRITON
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _HOST_COMPILERS = ("g++", "clang++", "c++")
@@ -46,6 +47,7 @@ PURPOSES = (
     Purpose("compile", "compile exported kernels", ("nvcc", "C++ compiler")),
     Purpose("mock", "run exported kernels on the CPU", ("C++ compiler",)),
     Purpose("run", "run exported kernels on the GPU", ("nvcc", "C++ compiler", "Hopper GPU")),
+    Purpose("triton", "twill export --format triton", ("triton",)),
     Purpose("cluster", "solve sweeps on a cluster", ("distributed",)),
 )
 
@@ -53,6 +55,7 @@ _PACKAGES = {
     "ortools": "pip install ortools",
     "z3-solver": "pip install z3-solver",
     "PySide6": "pip install PySide6-Essentials",
+    "triton": INSTALL_TRITON,
     "distributed": "pip install 'twill-explorer[cluster]'",
 }
 _DISTRIBUTIONS = {"PySide6": ("PySide6-Essentials", "PySide6")}
