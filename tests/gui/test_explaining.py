@@ -28,6 +28,7 @@ from core.schedule.report import Family
 from twill_gui.command_lines import explain_command
 from twill_gui.document import editing
 from twill_gui.document.files import open_state
+from twill_gui.jobs.serving import Task
 from twill_gui.jobs.solver import Job, Solver
 from twill_gui.main_window import MainWindow
 from twill_gui.models.asking import Asked, as_options, question
@@ -50,7 +51,7 @@ def idle(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs are made but do not run: for what does not depend on their answers, or is told them by `tell`."""
 
     def start(solver: Solver, subject: object, options: object, revision: int, schedule_name: str) -> Job:
-        return Job(subject, options, revision, schedule_name, fake_explainers.answers, solver)
+        return Job(Task(fake_explainers.answers, subject, options), revision, schedule_name, None, solver)
 
     monkeypatch.setattr(Solver, "start", start)
 
