@@ -60,7 +60,8 @@ def switch_on(path: Path) -> str:
         "For one configuration of an autotuned kernel: "
         f"triton.Config(..., ir_override='{path.absolute().as_posix()}').\n"
         "For any kernel: run once with TRITON_KERNEL_DUMP=1 and TRITON_ALWAYS_COMPILE=1; put the file into the folder "
-        "of that name (a hash, under TRITON_DUMP_DIR or ~/.triton/dump) below TRITON_OVERRIDE_DIR or ~/.triton/override; "
+        "of that name (a hash, under TRITON_DUMP_DIR or ~/.triton/dump), below TRITON_OVERRIDE_DIR or "
+        "~/.triton/override; "
         "run with TRITON_KERNEL_OVERRIDE=1 and TRITON_ALWAYS_COMPILE=1. It replaces the whole TTGIR stage: sizes, "
         "warps and types must be those that the text was dumped with."
     )

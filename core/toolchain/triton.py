@@ -29,8 +29,8 @@ def triton_version() -> str | None:
 def final_ttgir(annotated: str, capability: int, name: str) -> str:
     """What is left of annotated TTGIR when Triton has pipelined it: the text that its TTGIR stage ends with.
 
-    `capability`: 90 for sm_90. `name`: of the input, for messages. Raises InputError with what Triton says if it refuses
-    the text or a pass aborts.
+    `capability`: 90 for sm_90. `name`: of the input, for messages. Raises InputError with what Triton says if it
+    refuses the text or a pass aborts.
     """
     with TemporaryDirectory(prefix="twill-triton-") as scratch:
         source, target = Path(scratch) / "annotated.ttgir", Path(scratch) / "final.ttgir"

@@ -7,6 +7,7 @@ without the passes that choose latencies, stages and partitions: those come from
 """
 
 import sys
+from pathlib import Path
 
 from triton._C.libtriton import ir, nvidia, passes
 from triton.backends.compiler import GPUTarget
@@ -25,8 +26,7 @@ def main(source, target, capability):
     pipeline(manager, capability)
     clean_up(manager, capability)
     manager.run(module, "make_ttgir")
-    with open(target, "w", encoding="utf-8") as file:
-        file.write(str(module))
+    Path(target).write_text(str(module), encoding="utf-8")
 
 
 def pipeline(manager, capability):
