@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLineEdit, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
@@ -90,6 +90,25 @@ def test_a_number_typed_over_is_judged_at_once(bot: QtBot, window: MainWindow) -
     bot.keyClick(tree, Qt.Key.Key_Z, CONTROL)
     assert window.document.report is not None and window.document.report.legal
     bot.waitUntil(lambda: shown_value(tree, ("shared_memory", "bytes")) == "232448")
+
+
+def test_a_number_undone_before_it_was_shown_again_is_not_left_there(bot: QtBot, window: MainWindow) -> None:
+    window.dock_layout.bring_forward("Machine")
+    tree, path = window.tool_docks.machine.tree, ("shared_memory", "bytes")
+    bot.waitUntil(lambda: tree.topLevelItemCount() > 0)
+    stack = window.document.undo_stack
+    stack.indexChanged.connect(  # before the dock has read the file again
+        lambda: QTimer.singleShot(0, stack.undo), Qt.ConnectionType.SingleShotConnection
+    )
+    item = tree.item_of(path)
+    assert item is not None
+    item.setText(VALUE, "100000")
+    assert shown_value(tree, path) == "100000"
+    bot.waitUntil(lambda: window.document.undo_stack.canRedo())
+    assert not window.document.modified
+    bot.waitUntil(lambda: shown_value(tree, path) == "232448")
+    item.setText(VALUE, "232448.0")
+    assert shown_value(tree, path) == "232448" and not window.document.modified
 
 
 def test_a_number_that_cannot_be_is_refused_in_words(bot: QtBot, window: MainWindow) -> None:

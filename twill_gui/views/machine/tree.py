@@ -57,8 +57,6 @@ class MachineTree(QTreeWidget):
 
     def set_entries(self, entries: tuple[Entry, ...]) -> None:
         """Shows a file; what was open stays open, and the cursor stays on its key."""
-        if entries == self._entries:
-            return
         before, self._entries = self._entries, entries
         if _keys(before) == _keys(entries):
             self._write_values()
@@ -112,15 +110,16 @@ class MachineTree(QTreeWidget):
         self.verticalScrollBar().setValue(place)
 
     def _write_values(self) -> None:
-        """The file has the same keys as before: only what has changed is written, most often one number."""
+        """The file has the same keys as before: only what has changed is written, most often one number, and what was
+        typed and is not in the file."""
         self.blockSignals(True)
         for item, entry in zip(self._items(), all_entries(self._entries), strict=True):
-            if item.data(NAME, _ENTRY) != entry:
+            if item.data(NAME, _ENTRY) != entry or item.text(VALUE) != _text(entry):
                 self._write(item, entry)
         self.blockSignals(False)
 
     def _write(self, item: QTreeWidgetItem, entry: Entry) -> None:
-        item.setText(VALUE, entry.text if entry.number is None else number_text(entry.number))
+        item.setText(VALUE, _text(entry))
         item.setData(NAME, _ENTRY, entry)
         tip = "\n".join(filter(None, (entry.name, entry.text, f"line {entry.line}", entry.source)))
         for column in (NAME, VALUE):
@@ -155,6 +154,8 @@ class MachineTree(QTreeWidget):
             return
         if number != entry.number:
             self.number_requested.emit(entry.path, number)
+        else:
+            self._write_values()  # the same, written in another way
 
     def _apply_filter(self, item: QTreeWidgetItem, above: bool) -> bool:
         """Whether the item is shown: something of it, above or below it matches."""
@@ -176,6 +177,10 @@ class MachineTree(QTreeWidget):
 
     def _top_items(self) -> Iterator[QTreeWidgetItem]:
         return (item for n in range(self.topLevelItemCount()) if (item := self.topLevelItem(n)) is not None)
+
+
+def _text(entry: Entry) -> str:
+    return entry.text if entry.number is None else number_text(entry.number)
 
 
 def _keys(entries: tuple[Entry, ...]) -> list[tuple[KeyPath, str, bool]]:

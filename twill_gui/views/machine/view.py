@@ -51,7 +51,7 @@ class MachineView(QWidget):
         self.tree = MachineTree(colors)
         self.filter.textChanged.connect(self.tree.set_filter)
         # Later, since the answer makes the tree anew while it still takes the number in.
-        self.tree.number_requested.connect(self.number_requested, Qt.ConnectionType.QueuedConnection)
+        self.tree.number_requested.connect(self._ask, Qt.ConnectionType.QueuedConnection)
         self.fault = QLabel()
         self.fault.setWordWrap(True)
         self.fault.setContentsMargins(8, 4, 8, 4)
@@ -134,6 +134,10 @@ class MachineView(QWidget):
             self._say("This project is a graph file, whose operations have their costs already.", warning=False)
         else:
             self._say("")
+
+    def _ask(self, path: object, number: float) -> None:
+        self._found = None  # the tree shows what was typed, which may never come to be
+        self.number_requested.emit(path, number)
 
     def _say(self, text: str, *, warning: bool = True) -> None:
         self.fault.setText(text)
