@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from core.project.model import InputKind, Project
 from core.schedule.compare import compare
-from core.schedule.model import Schedule
+from core.schedule.model import Placement, Schedule
 from core.solve.events import SolveOptions
+from core.solve.repair.request import Place
 from twill_gui.document.state import ProjectState
 
 
@@ -33,9 +34,13 @@ def repair_command(state: ProjectState, saved: Schedule) -> str:
     """Puts the ops that differ from the schedule on disk where the shown one has them, and repairs the rest."""
     shown = state.variant.schedule
     moved = compare(saved, shown).moved if shown else {}
-    places = [f"{op}={place.start}@{place.group}" for op, (_, place) in moved.items() if place is not None]
-    moves = ["--move", *places] if places else []
-    return _line(["repair", *_input(state), *_schedule(state), "--rotate", *moves])
+    return moves_command(state, {op: place for op, (_, place) in moved.items() if place is not None})
+
+
+def moves_command(state: ProjectState, places: Mapping[str, Place | Placement]) -> str:
+    """Puts ops of the schedule on disk there, and repairs the rest or says why that is impossible."""
+    moves = [f"{op}={place.start}@{place.group}" for op, place in places.items()]
+    return _line(["repair", *_input(state), *_schedule(state), "--rotate", *(["--move", *moves] if moves else [])])
 
 
 def explain_command(state: ProjectState, *question: str) -> str:

@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication
 from core.diagnostics import InputError, Severity
 from core.explain.answer import Explanation, Relaxation
 from core.explain.options import ExplainOptions
-from twill_gui.command_lines import explain_command
+from twill_gui.command_lines import explain_command, moves_command
 from twill_gui.document.document import Document
 from twill_gui.document.relaxing import applicable, apply
 from twill_gui.document.state import Change
@@ -144,4 +144,6 @@ class Explaining(QObject):
         state = self._document.state
         if state is None or self._asked is None:
             return
-        QGuiApplication.clipboard().setText(explain_command(state, *as_options(self._asked)))
+        moves = self._asked.moves
+        command = moves_command(state, dict(moves)) if moves else explain_command(state, *as_options(self._asked))
+        QGuiApplication.clipboard().setText(command)

@@ -23,7 +23,7 @@ from twill_gui.jobs.repairer import repair
 from twill_gui.jobs.solver import Job, JobState, Solver
 from twill_gui.jobs.standby import Standby
 from twill_gui.jobs.supervisor import Ending, Outcome, Work
-from twill_gui.models.asking import Asked
+from twill_gui.models.asking import moved_there
 from twill_gui.views.message_bar import Message
 
 TOPIC = "repair"
@@ -193,13 +193,9 @@ class Repairing(QObject):
         text = f"Impossible ({by}): no schedule with II {drop.schedule.ii} has {_where(drop)}."
         if pinned:
             text = f"Impossible: {_named(tuple(pinned))} {'are' if len(pinned) > 1 else 'is'} pinned elsewhere."
-        buttons: list[tuple[str, Callable[[], None]]] = []
+        self._say(Severity.WARNING, text, ("Undo", self._document.undo_stack.undo))
         if drop.moved and not pinned:
-            op = drop.moved[-1]
-            place = drop.schedule.ops[op]
-            asked = Asked(drop.schedule.ii, op, place.group, place.start)
-            buttons.append(("Why?", lambda: self.why_asked.emit(asked)))
-        self._say(Severity.WARNING, text, *buttons, ("Undo", self._document.undo_stack.undo))
+            self.why_asked.emit(moved_there(drop.schedule.ii, drop.places))
 
     def _say_unknown(self, *, cancelled: bool) -> None:
         text = "The repair was cancelled." if cancelled else "No repair was found in time; there may be one."

@@ -28,3 +28,13 @@ def children() -> list[str]:
             if process.status() != psutil.STATUS_ZOMBIE and "resource_tracker" not in command:
                 found.append(command)
     return found
+
+
+def solver_processes() -> set[int]:
+    """The living solver processes of this one."""
+    found: set[int] = set()
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if child.status() != psutil.STATUS_ZOMBIE and "resource_tracker" not in " ".join(child.cmdline()):
+                found.add(child.pid)
+    return found

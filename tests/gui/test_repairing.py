@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
 import fake_repairs
 import pytest
+from leaks import solver_processes
 from PySide6.QtCore import QObject, QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
@@ -16,11 +19,15 @@ from states import GRAPH, SCHEDULE, state, write_project
 from core.graph.model import Pin
 from core.resources import data_folder
 from core.schedule.edits import move_op
+from core.solve.events import SolveOptions
+from core.solve.repair.request import Place
+from core.solve.solve import answer
 from twill_gui.action_table import ACTIONS
 from twill_gui.document import editing
 from twill_gui.document.document import Document
 from twill_gui.document.state import with_pin
 from twill_gui.main_window import MainWindow
+from twill_gui.models.asking import moved_there, question
 from twill_gui.repairing import TOPIC, Repairing
 from twill_gui.views.message_bar import Message
 
@@ -142,6 +149,24 @@ def test_escape_takes_the_offer_away_before_the_selection(bot: QtBot, window: Ma
     assert window.document.selection == frozenset()
 
 
+def test_what_is_impossible_is_explained(bot: QtBot, window: MainWindow) -> None:
+    window.document.edit("Pin", lambda old: with_pin(old, "a", Pin(0, "compute.0")))
+    drag(window, "b", -2)
+    dropped = window.document.schedule
+    [dock] = [dock for dock in window.dock_layout.docks if dock.widget() is window.explain_view]
+    dock.close()
+    assert not window.explain_view.isVisible()
+    click(bot, window, "Repair")
+    wait(bot, window)
+    told = offer(window)
+    assert told is not None and told.text.startswith("Impossible") and labels(told) == ["Undo"]
+    assert window.explain_view.isVisible()
+    bot.waitUntil(lambda: not window.explaining.busy, timeout=60_000)
+    assert "b on compute.0 at cycle 1" in window.explain_view.headline
+    assert "impossible" in window.explain_view.headline.lower()
+    assert window.document.schedule == dropped
+
+
 def test_all_that_was_moved_since_it_was_legal_stays(bot: QtBot, window: MainWindow) -> None:
     editing.move(window.document, "a", 8, "compute.1")
     editing.move(window.document, "b", 9, "compute.1")
@@ -150,11 +175,39 @@ def test_all_that_was_moved_since_it_was_legal_stays(bot: QtBot, window: MainWin
     window.repairing.repair()
     wait(bot, window)
     told = offer(window)
-    assert told is not None and labels(told) == ["Why?", "Undo"]
+    assert told is not None and labels(told) == ["Undo"]
     assert "a at cycle 8 on compute.1 and b at cycle 9 on compute.1" in told.text
-    click(bot, window, "Why?")
     bot.waitUntil(lambda: not window.explaining.busy, timeout=60_000)
     assert "b on compute.1 at cycle 9" in window.explain_view.headline
+    window.explain_view.command_requested.emit()
+    words = shlex.split(QGuiApplication.clipboard().text())
+    assert words[1] == "repair" and words[-3:] == ["--move", "a=8@compute.1", "b=9@compute.1"]
+
+
+def test_ops_that_are_impossible_only_together_are_explained_together() -> None:
+    def possible(moves: dict[str, Place]) -> bool:
+        asked = question(moved_there(6, moves), GRAPH, SCHEDULE)
+        return answer(asked.graph, SolveOptions(objective=(), ii=6)).schedule is not None
+
+    a, b = Place(4, "compute.0"), Place(4, "compute.1")
+    assert possible({"a": a})
+    assert possible({"b": b})
+    assert not possible({"a": a, "b": b})
+
+
+def test_the_first_drag_makes_a_process_ready_and_repairs_share_it(bot: QtBot, window: MainWindow) -> None:
+    assert solver_processes() == set()
+    seen: set[int] = set()
+    for _ in range(2):
+        drag(window, "b", -2)
+        bot.waitUntil(lambda: len(solver_processes()) == 1, timeout=20_000)
+        seen |= solver_processes()
+        click(bot, window, "Repair")
+        wait(bot, window)
+        assert legal(window)
+        window.document.undo_stack.setIndex(0)
+    assert solver_processes() == seen
+    assert len(seen) == 1
 
 
 def test_a_legal_schedule_has_nothing_to_repair(bot: QtBot, window: MainWindow) -> None:

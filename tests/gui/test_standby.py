@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 import fake_repairs
 import fake_solvers
-import psutil
 import pytest
+from leaks import solver_processes
 from pytestqt.qtbot import QtBot
 
 from core.solve.events import Progress
@@ -23,15 +23,6 @@ def standby(bot: QtBot) -> Iterator[Standby]:
     kept = Standby()
     yield kept
     kept.shut_down()
-
-
-def solver_processes() -> set[int]:
-    """The living solver processes of this one."""
-    found: set[int] = set()
-    for child in psutil.Process().children():
-        if child.status() != psutil.STATUS_ZOMBIE and "resource_tracker" not in " ".join(child.cmdline()):
-            found.add(child.pid)
-    return found
 
 
 def run(standby: Standby, work: Work, cancel: bool = False) -> tuple[Outcome, int]:

@@ -29,15 +29,19 @@ class Dropped:
         old = self.before.ops
         return tuple(op for op, place in self.schedule.ops.items() if op not in old or place != old[op])
 
+    @property
+    def places(self) -> dict[str, Place]:
+        """Where they are now."""
+        places = self.schedule.ops
+        return {op: Place(places[op].start, places[op].group) for op in self.moved}
+
     def request(self, effort_s: float, seed: int) -> RepairRequest:
         """The moved ops stay where they are now, the others where they were; everything may start whole intervals
         later, which the chart does not show."""
         base = self.schedule
         if self.before is not None:
             base = replace(base, ops={**base.ops, **{op: self.before.ops[op] for op in self.moved}})
-        places = {op: self.schedule.ops[op] for op in self.moved}
-        moves = {op: Place(place.start, place.group) for op, place in places.items()}
-        return RepairRequest(self.graph, base, moves, True, max(LIMIT_S, effort_s), effort_s, seed)
+        return RepairRequest(self.graph, base, self.places, True, max(LIMIT_S, effort_s), effort_s, seed)
 
 
 def dropped(graph: Graph, schedule: Schedule, before: Schedule | None) -> Dropped:

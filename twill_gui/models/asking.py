@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.explain.answer import BY_RULE, Core, Explanation, ProofState
@@ -14,12 +14,14 @@ from core.schedule.certificate import Certificate
 from core.schedule.model import Schedule
 from core.schedule.windows import windows
 from core.solve.events import Verdict
+from core.solve.repair.request import Place, RepairRequest
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """Why is `ii` impossible: as it is; with `op` on `group`, at cycle `start` or both (None: anywhere); with at most
     `registers` a thread; or with other numbers of groups by kind? `sensitivity`: and by how much may each cost change?
+    `moves`: with these ops where they have been put, the last of which is `op`.
     """
 
     ii: int
@@ -29,10 +31,21 @@ class Asked:
     registers: int | None = None
     groups: tuple[tuple[str, int], ...] = ()
     sensitivity: bool = False
+    moves: tuple[tuple[str, Place], ...] = ()
+
+
+def moved_there(ii: int, moves: Mapping[str, Place]) -> Asked:
+    """Why can these ops, at least one, not all be where they have been put?"""
+    op, place = list(moves.items())[-1]
+    return Asked(ii, op, place.group, place.start, moves=tuple(moves.items()))
 
 
 def question(asked: Asked, graph: Graph, schedule: Schedule | None) -> Question:
     """What is asked, for the shown graph and schedule. Raises LookupError for an op, group or kind that it has not."""
+    if asked.moves and schedule is not None:
+        from core.explain.repair_question import why_not_repaired  # of the solver, which a window starts without
+
+        return why_not_repaired(RepairRequest(graph, schedule, dict(asked.moves)))
     if asked.op is not None:
         return why_not_there(graph, asked.op, asked.ii, asked.group, asked.start, schedule)
     if asked.registers is not None:
