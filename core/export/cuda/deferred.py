@@ -44,6 +44,8 @@ def deferred_sums(program: RoleProgram, users: Users) -> Iterator[DeferredSum]:
     handed = {ring.value for ring in program.rings.values()}
     found: dict[Value, DeferredSum] = {}
     for loop in program.module.loops:
+        if loop.operation.name != "scf.for":
+            continue  # the results of a while are what its condition passes on
         for index, (argument, initial, yielded) in enumerate(
             zip(loop.arguments, loop.initial, loop.yielded, strict=True)
         ):

@@ -21,6 +21,7 @@ pytestmark = needs_compiler
 
 IN_ORDER = [
     "chain_while_sm90_n128-f32_v39_pre",
+    "solve_while_sm90_n256-f32_v39_pre",
     "layer_norm_sm90_n1024-bf16_v36_pre",
     "gemm_devdesc_sm90_m128n128k64-f16_v39_pre",
     "gemm_ptr_masked_sm90_m128n64k64-bf16_v39_pre",
@@ -40,7 +41,6 @@ MORE = [
     "gemm_w8_sm90_m64n128k64-bf16_v39_pre",
     "fa_bwd_dq_sm90_d64m128n128-bf16-causal_v39_pre",
     "two_gemms_sm90_m64k64-f16_v39_pre",
-    "solve_while_sm90_n256-f32_v39_pre",
 ]
 SCHEDULED = {
     "attention_forward_hopper": "fa_fwd_2q_sm90_d128m2x64n128-f16_v39_pre",
