@@ -121,7 +121,7 @@ def read_shared_encoding(text: str, aliases: Mapping[str, str]) -> SharedEncodin
 def for_warps(encoding: Encoding, warps: int) -> Encoding:
     """The same kind of layout, spread over `warps` warps: fewer by halving where most of them lie, more along rows.
 
-    A linear layout loses its last warp bits; it cannot be spread over more warps than it names.
+    A linear layout has its last warp bits as register bits, or the last of these as warp bits.
     """
     match encoding:
         case Blocked():
@@ -137,8 +137,10 @@ def for_warps(encoding: Encoding, warps: int) -> Encoding:
                     encoding.parent, warps_per_block=_spread(encoding.parent.warps_per_block, warps, (1, 0))
                 ),
             )
-        case Linear():
-            return replace(encoding, warp=encoding.warp[: warps.bit_length() - 1])
+        case Linear(register=register, warp=warp):
+            bits = warps.bit_length() - 1
+            kept = max(0, len(register) - max(0, bits - len(warp)))
+            return replace(encoding, register=(*register[:kept], *warp[bits:]), warp=(*warp[:bits], *register[kept:]))
 
 
 _BLOCKED_KEYS = ("sizePerThread", "threadsPerWarp", "warpsPerCTA", "order")

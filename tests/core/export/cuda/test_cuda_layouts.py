@@ -184,3 +184,15 @@ def test_bytes_of_shared_tiles() -> None:
     assert view_bytes("f16", (128, 64), MmaShared(128, False, 16)) == 16384
     assert view_bytes("f16", (64, 24), MmaShared(32, False, 16)) == 64 * 64  # two blocks of 32 bytes
     assert view_bytes("f32", (128,), SwizzledShared(1, 1, 1, (0,))) == 512
+
+
+@pytest.mark.parametrize("warps", [1, 2, 4, 8, 16])
+def test_a_linear_layout_for_other_numbers_of_warps_holds_the_tile_once(warps: int) -> None:
+    """That of a transposed result: twice the warps hold half as much each, half of them twice as much."""
+    four = layout_of(Mma((4, 1), (16, 64, 16)), (128, 64))
+    linear = Linear(*((tuple((c, r) for r, c in bases)) for bases in (four.register, four.lane, four.warp)))
+    layout = layout_of(for_warps(linear, warps), (64, 128))
+    assert layout.warps == warps and is_sound(layout) and copies(layout) == 1
+    assert layout.registers * warps == four.registers * 4
+    if warps == 8:
+        assert layout == permuted(layout_of(Mma((8, 1), (16, 64, 16)), (128, 64)), (1, 0))
