@@ -28,8 +28,8 @@ def window(open_window: OpenWindow, tmp_path: Path) -> MainWindow:
     return open_window(tmp_path / "attention")
 
 
-def nameless(top: QWidget) -> list[str]:
-    """The widgets that take the focus by Tab and have no name, with the way to them."""
+def silent(top: QWidget, what: QAccessible.Text) -> list[str]:
+    """The widgets that take the focus by Tab and have no such text for a screen reader, with the way to them."""
     found: list[str] = []
     for widget in top.findChildren(QWidget):
         takes_focus = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus) and not isinstance(widget, QScrollBar)
@@ -37,9 +37,14 @@ def nameless(top: QWidget) -> list[str]:
         if not takes_focus or inner or widget.focusProxy() is not None:
             continue
         interface = QAccessible.queryAccessibleInterface(widget)
-        if not interface.text(QAccessible.Text.Name).strip():
+        if not interface.text(what).strip():
             found.append(" < ".join(type(one).__name__ for one in (widget, *parents(widget))))
     return found
+
+
+def nameless(top: QWidget) -> list[str]:
+    """Those without a name."""
+    return silent(top, QAccessible.Text.Name)
 
 
 def parents(widget: QWidget) -> Iterator[QWidget]:
@@ -53,6 +58,14 @@ def test_every_view_that_takes_the_focus_has_a_name(bot: QtBot, window: MainWind
         window.dock_layout.bring_forward(title)
         bot.wait(10)
     found = nameless(window)
+    assert not found, "\n".join(found)
+
+
+def test_every_view_says_what_can_be_done_in_it(bot: QtBot, window: MainWindow) -> None:
+    for title in window.dock_layout.views:
+        window.dock_layout.bring_forward(title)
+        bot.wait(10)
+    found = [way for way in silent(window, QAccessible.Text.Description) if "QTabBar" not in way]
     assert not found, "\n".join(found)
 
 

@@ -74,7 +74,7 @@ class Chooser(QDialog):
         self.field.setAccessibleName(title)
         self.field.installEventFilter(self)
         self._model = TableModel[Choice](_COLUMNS, self)
-        self.list = compact_table(self._model, title)
+        self.list = compact_table(self._model, title, "What fits the words in the field")
         self.list.horizontalHeader().hide()
         self.list.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)

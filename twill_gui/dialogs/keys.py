@@ -29,5 +29,5 @@ class KeysDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
-        layout.addWidget(compact_table(model, "All keys"))
+        layout.addWidget(compact_table(model, "All keys", "Each with its menu and what it does"))
         layout.addWidget(buttons)

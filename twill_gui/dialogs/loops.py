@@ -31,7 +31,7 @@ class LoopDialog(QDialog):
         text.setWordWrap(True)
         model = TableModel[Loop](_COLUMNS, self)
         model.set_rows(self._loops)
-        self.table = compact_table(model, "Loops")
+        self.table = compact_table(model, "Loops", "Enter or a double click opens the marked one")
         self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.table.selectRow(0)
         self.table.doubleClicked.connect(self.accept)

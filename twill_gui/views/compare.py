@@ -49,6 +49,7 @@ class CompareView(QWidget):
         self._candidates: list[Candidate] = []
         self.choice = QComboBox()
         self.choice.setAccessibleName("Compare with")
+        self.choice.setToolTip("Another schedule of the project, the shown one as saved, or a file")
         self.choice.activated.connect(self._show)
         self.outlines = QCheckBox("Outline in the chart")
         self.outlines.setChecked(True)
@@ -61,7 +62,7 @@ class CompareView(QWidget):
         self.summary.setWordWrap(True)
         self.summary.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.model = TableModel[DifferenceRow](_COLUMNS, self)
-        self.table = compact_table(self.model, "Differences")
+        self.table = compact_table(self.model, "Differences", "Enter or a click on a row selects its operation")
         self.table.clicked.connect(self._select)
         self.table.activated.connect(self._select)
         row = QHBoxLayout()

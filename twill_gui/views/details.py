@@ -32,6 +32,7 @@ class DetailTree(QTreeWidget):
         self._sections: tuple[Section, ...] = ()
         self._closed: set[str] = set()
         self.setAccessibleName(name)
+        self.setAccessibleDescription("Names and values; Enter or a click on an underlined name leads to what it names")
         self.setColumnCount(2)
         self.setHeaderHidden(True)
         self.setIndentation(12)

@@ -52,8 +52,10 @@ class JobsView(QWidget):
         layout.setSpacing(0)
         layout.addLayout(texts)
         layout.addWidget(self._activity)
-        self.trail_table = compact_table(progress.trail, "Initiation intervals decided so far")
-        self.level_table = compact_table(progress.levels, "Objective levels")
+        self.trail_table = compact_table(
+            progress.trail, "Initiation intervals decided so far", "Each with its verdict, and who decided it"
+        )
+        self.level_table = compact_table(progress.levels, "Objective levels", "Each with its best value and its proof")
         row = self.trail_table.verticalHeader().defaultSectionSize()
         self.trail_table.setMinimumHeight(self.trail_table.horizontalHeader().sizeHint().height() + 2 * row + 2)
         rows = self.level_table.verticalHeader().defaultSectionSize() * progress.level_count

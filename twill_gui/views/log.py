@@ -26,6 +26,7 @@ class LogView(QPlainTextEdit):
         self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.setAccessibleName("Log")
+        self.setAccessibleDescription("What has happened, the newest line last")
         self.setPlaceholderText("Nothing has happened yet")
 
     def set_colors(self, colors: Colors) -> None:

@@ -35,6 +35,7 @@ class ProblemsView(QWidget):
         self._model = model
         self.list = _ProblemList()
         self.list.setAccessibleName("Problems")
+        self.list.setAccessibleDescription("Enter or a click on a problem selects the operations it is about")
         self.list.setModel(model)
         self.list.setItemDelegate(_ProblemDelegate(self.list))
         self.list.setFrameShape(QListView.Shape.NoFrame)

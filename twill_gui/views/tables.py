@@ -6,12 +6,13 @@ from PySide6.QtCore import QAbstractItemModel, Qt
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 
-def compact_table(model: QAbstractItemModel, name: str) -> QTableView:
+def compact_table(model: QAbstractItemModel, name: str, description: str) -> QTableView:
     """A read-only table of whole rows, as high as its font needs; columns as wide as their content, the last one taking
-    the rest."""
+    the rest. `description`: for a screen reader, what the rows are or what can be done with them."""
     table = QTableView()
     table.setModel(model)
     table.setAccessibleName(name)
+    table.setAccessibleDescription(description)
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     table.setTabKeyNavigation(False)

@@ -46,10 +46,13 @@ class UnsolvedView(QWidget):
         self._title.setFont(font)
         self._facts.setWordWrap(True)
         self.button = QPushButton("Solve (Ctrl+R)")
+        self.button.setToolTip("Search the least initiation interval, with proof")
         self.button.setDefault(True)
         self.button.clicked.connect(self.solve_requested)
         self._model = TableModel[Op](_COLUMNS, self)
-        self.table = compact_table(self._model, "Operations of the loop")
+        self.table = compact_table(
+            self._model, "Operations of the loop", "Selected rows are selected in the graph and the text as well"
+        )
         self.table.selectionModel().selectionChanged.connect(self._on_table_selection)
         texts = QVBoxLayout()
         texts.setSpacing(4)

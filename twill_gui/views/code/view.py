@@ -60,6 +60,7 @@ class CodeView(QPlainTextEdit):
         self._pressed: QPoint | None = None
         self._loader = QTimer(self, interval=0)
         self.setAccessibleName(name)
+        self.setAccessibleDescription("Enter or a click on a line selects the operations it belongs to")
         self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.setUndoRedoEnabled(False)
         self.setReadOnly(True)

@@ -125,6 +125,7 @@ class AskForm(QWidget):
     def _combo(self, name: str, items: list[str] | None = None) -> QComboBox:
         combo = QComboBox()
         combo.setAccessibleName(name)
+        combo.setToolTip(name)
         combo.addItems(items or [])
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         combo.setMinimumContentsLength(8)

@@ -80,6 +80,7 @@ class ExplainView(QWidget):
         self._activity.setRange(0, 0)
         self._activity.setAccessibleName("An explanation is being worked out")
         self.browser.setAccessibleName("Explanation")
+        self.browser.setAccessibleDescription("Tab goes from link to link; Enter selects what a link names")
         self.browser.setOpenLinks(False)
         self.browser.setFrameShape(QFrame.Shape.NoFrame)
         self.browser.document().setDocumentMargin(8)

@@ -40,6 +40,7 @@ class MachineView(QWidget):
         self._fill_timer.timeout.connect(self._fill)
         self.choice = QComboBox()
         self.choice.setAccessibleName("Machine")
+        self.choice.setToolTip("The machine that the loop is for: one of the program's, or a file")
         self.choice.activated.connect(self._choose)
         self.solve_button = QPushButton("Solve again")
         self.solve_button.setToolTip("Search the least initiation interval with these numbers")
