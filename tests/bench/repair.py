@@ -28,6 +28,10 @@ from core.solve.repair.repair import repair
 from core.solve.repair.request import Place, Repaired, RepairRequest
 from tests.bench.report import RESULTS, environment, project_graphs, table, write
 
+FILE = RESULTS / "repair.md"
+WINDOW = "## In the window"
+"""Heading of the part that another measurement writes."""
+
 HEAD = (
     "project, schedule",
     "ops",
@@ -57,7 +61,7 @@ class Measured:
 
 def main() -> None:
     """Measures and writes the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--drags", type=int, default=200)
     parser.add_argument("--effort-s", type=float, default=1.0)
     parser.add_argument("names", nargs="*")
@@ -75,17 +79,22 @@ def main() -> None:
 
 
 def save(rows: list[list[object]], drag_count: int, effort_s: float) -> None:
-    """Writes the rows that there are."""
-    write(
-        RESULTS / "repair.md",
-        "# Repair after a drag",
+    """Writes the rows that there are, before what `window_repair` has measured."""
+    words = (
         f"{environment()} {drag_count} random drags of each schedule that the judge refuses, with the effort of the "
         f"window ({effort_s:g} s of work). Medians, and 95th percentiles in the columns after them. {load()} Every "
         "repaired schedule has passed the judge, with the dragged op where it was put (whole intervals later in the "
         "cases of column *later*); *impossible* is proved, *no answer* is not. *proved*: of the repaired ones, those "
-        "for which nothing moves fewer ops, and nothing that moves as few less far.",
-        table(HEAD, rows),
+        "for which nothing moves fewer ops, and nothing that moves as few less far."
     )
+    _, heading, window = written().partition(WINDOW)
+    rest = [heading + window.rstrip()] if heading else []
+    write(FILE, "# Repair after a drag", words, table(HEAD, rows), *rest)
+
+
+def written() -> str:
+    """What is in the file."""
+    return FILE.read_text(encoding="utf-8") if FILE.exists() else ""
 
 
 def load() -> str:
