@@ -144,10 +144,12 @@ def test_every_sample_is_a_card_with_a_thumbnail(bot: QtBot, open_window: OpenWi
         for file in card.content.thumbnails:
             size = QImage(str(file)).size()
             assert (size.width(), size.height()) == (THUMBNAIL.width() * 2, THUMBNAIL.height() * 2), file
-    bot.wait(20)
-    cards = window.welcome.samples.cards
-    boxes = [QRect(card.mapTo(window, QPoint()), card.size()) for card in cards]
-    assert not any(a.intersects(b) for n, a in enumerate(boxes) for b in boxes[:n])
+
+    def apart() -> bool:
+        boxes = [QRect(card.mapTo(window, QPoint()), card.size()) for card in window.welcome.samples.cards]
+        return not any(a.intersects(b) for n, a in enumerate(boxes) for b in boxes[:n])
+
+    bot.waitUntil(apart)
 
 
 def test_click_selects_and_the_inspector_follows(bot: QtBot, open_window: OpenWindow, project: Path) -> None:
