@@ -24,6 +24,7 @@ from twill_gui.views.graph import GraphView
 from twill_gui.views.graph.canvas import GraphCanvas
 from twill_gui.views.graph.layout import Direction
 from twill_gui.views.graph.navigation import Way, neighbour
+from twill_gui.views.graph.painter import GraphFrame
 from twill_gui.views.graph.shapes import Shapes
 
 K = Qt.Key
@@ -322,3 +323,21 @@ def test_the_charts_keys_are_the_graphs_while_it_has_the_focus(
     window.gantt.setFocus()
     bot.keyClick(window.gantt.canvas, K.Key_W)
     assert axis.end - axis.start < before[1] - before[0]
+
+
+@pytest.mark.parametrize("name", [HOPPER, BLACKWELL])
+def test_what_is_left_out_beyond_the_edges_would_not_be_seen(
+    driven: Driven, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The picture of a part is the one that painting the whole graph leaves in the view."""
+    driven.show(name)
+    driven.view.set_selection(frozenset([*driven.shapes.boxes][:2]))
+    for factor in (1.0, 1.7, 1.7, 1.7, 2.5):
+        driven.canvas.zoom(factor)
+        for right, down in ((0, 0), (90, 40), (-333, -111)):
+            driven.canvas.pan(right, down)
+            part = driven.canvas.grab().toImage()
+            with monkeypatch.context() as all_of_it:
+                all_of_it.setattr(GraphFrame, "shows", lambda frame, box: True)
+                driven.canvas.repaint_all()
+                assert driven.canvas.grab().toImage() == part

@@ -32,15 +32,23 @@ class Fonts:
     would not fit there is the name alone."""
 
     def __init__(self, font: QFont, scale: float) -> None:
-        self.scale = scale
         self.name = TextCutter(_sized(font, TEXT_PX * scale, QFont.Weight.DemiBold))
         self.small = TextCutter(_sized(font, SMALL_PX * scale, QFont.Weight.Normal))
         self.two_lines = SMALL_PX * scale >= LEAST_TEXT_PX
+        self._kind = self._kind_of(scale)
+
+    def fits(self, scale: float) -> bool:
+        """Whether texts look the same at another scale: fonts have whole pixels."""
+        return self._kind == self._kind_of(scale)
+
+    @staticmethod
+    def _kind_of(scale: float) -> tuple[int, int, bool]:
+        return _pixels(TEXT_PX * scale), _pixels(SMALL_PX * scale), SMALL_PX * scale >= LEAST_TEXT_PX
 
 
 @dataclass(frozen=True, slots=True)
 class GraphFrame:
-    """All that a frame is painted from."""
+    """All that a frame is painted from. `view`: what can be seen of the layout."""
 
     content: GraphContent
     shapes: Shapes
@@ -49,6 +57,12 @@ class GraphFrame:
     palette: ViewPalette
     fonts: Fonts
     ratio: float
+    view: QRectF
+
+    def shows(self, box: QRectF) -> bool:
+        """Whether any of a box of the layout can be seen, or of a line along its edge."""
+        margin = CRITICAL_PX + 1 / self.camera.scale
+        return self.view.intersects(box.adjusted(-margin, -margin, margin, margin))
 
 
 def box_size(font: QFont, content: GraphContent) -> Sizes:
@@ -64,10 +78,12 @@ def box_size(font: QFont, content: GraphContent) -> Sizes:
 def paint_graph(painter: QPainter, frame: GraphFrame) -> None:
     """Paints edges and boxes; the critical recurrence is thick, what touches the selection is strong."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    for shape in sorted(frame.shapes.edges, key=lambda shape: _rank(frame, shape.edge)):
+    seen = [shape for shape in frame.shapes.edges if frame.shows(shape.bounds)]
+    for shape in sorted(seen, key=lambda shape: _rank(frame, shape.edge)):
         paint_edge(painter, frame, shape, _is_strong(frame, shape.edge))
-    for op in frame.shapes.boxes:
-        _paint_op(painter, frame, op)
+    for op, box in frame.shapes.boxes.items():
+        if frame.shows(box):
+            _paint_op(painter, frame, op)
     _paint_labels(painter, frame)
 
 
@@ -177,6 +193,7 @@ def _paint_labels(painter: QPainter, frame: GraphFrame) -> None:
     small = frame.fonts.small
     painter.setFont(small.font)
     taken = [frame.camera.to_widget(box) for box in frame.shapes.boxes.values()]
+    view = frame.camera.to_widget(frame.view)
     for edge in (shape.edge for shape in frame.shapes.edges):
         if edge.label_at is None:
             continue
@@ -186,6 +203,8 @@ def _paint_labels(painter: QPainter, frame: GraphFrame) -> None:
         if any(box.intersects(other) for other in taken):
             continue
         taken.append(box)
+        if not view.intersects(box):
+            continue
         colour = QColor(_edge_colour(frame, edge, strong=False))
         painter.setPen(QPen(colour, 1))
         painter.setBrush(QColor(frame.palette.window))
@@ -195,6 +214,10 @@ def _paint_labels(painter: QPainter, frame: GraphFrame) -> None:
 
 def _sized(font: QFont, pixels: float, weight: QFont.Weight) -> QFont:
     sized = QFont(font)
-    sized.setPixelSize(int(max(pixels, LEAST_TEXT_PX)))
+    sized.setPixelSize(_pixels(pixels))
     sized.setWeight(weight)
     return sized
+
+
+def _pixels(pixels: float) -> int:
+    return int(max(pixels, LEAST_TEXT_PX))

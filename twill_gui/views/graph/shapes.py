@@ -18,12 +18,13 @@ REACH_PX = 8.0
 
 @dataclass(frozen=True, slots=True)
 class EdgeShape:
-    """An edge: its line, its head, and the area in which the mouse is on it."""
+    """An edge: its line, its head, the area in which the mouse is on it, and the box around all of them."""
 
     edge: Edge
     line: QPainterPath
     head: QPolygonF
     reach: QPainterPath
+    bounds: QRectF
 
 
 class Shapes:
@@ -58,7 +59,8 @@ def _edge_shape(edge: Edge, direction: Direction) -> EdgeShape:
     line = _with_round_corners(points) if edge.apart else _smooth(points, direction)
     stroker = QPainterPathStroker()
     stroker.setWidth(REACH_PX)
-    return EdgeShape(edge, line, _head(line), stroker.createStroke(line))
+    head, reach = _head(line), stroker.createStroke(line)
+    return EdgeShape(edge, line, head, reach, reach.boundingRect().united(head.boundingRect()))
 
 
 def _smooth(points: list[QPointF], direction: Direction) -> QPainterPath:

@@ -171,10 +171,11 @@ class GraphSurface(QWidget):
             self.center_selection()
 
     def _frame(self, content: GraphContent, shapes: Shapes) -> GraphFrame:
-        if self._fonts is None or self._fonts.scale != self.camera.scale:
+        if self._fonts is None or not self._fonts.fits(self.camera.scale):
             self._fonts = Fonts(self.font(), self.camera.scale)
+        view = QRectF(self.camera.to_layout(QPointF()), QSizeF(self.size()) / self.camera.scale)
         ratio = self.devicePixelRatioF()
-        return GraphFrame(content, shapes, self.camera, self._selection, self._palette, self._fonts, ratio)
+        return GraphFrame(content, shapes, self.camera, self._selection, self._palette, self._fonts, ratio, view)
 
     def _paint_still(self, painter: QPainter, frame: GraphFrame) -> None:
         painter.fillRect(self.rect(), QColor(self._palette.window))
