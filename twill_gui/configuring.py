@@ -14,6 +14,7 @@ from core.yaml_source import KeyPath
 from twill_gui.document import settings
 from twill_gui.document.document import Document
 from twill_gui.document.state import Change, ProjectState
+from twill_gui.models.machine_entries import machine_entries
 from twill_gui.views.machine import MachineView
 from twill_gui.views.message_bar import Message
 from twill_gui.views.settings import SettingsView
@@ -132,6 +133,10 @@ class Configuring(QObject):
 def _outcome(state: ProjectState, path: KeyPath, number: float) -> ProjectState | Exception:
     """The state with the number, or why there is none; raised again on the window's thread."""
     try:
-        return settings.with_machine_number(state, path, number)
+        after = settings.with_machine_number(state, path, number)
+        found = settings.machine_text(after)
+        if found is not None:
+            machine_entries(*found)  # reads them for the view, which asks next
+        return after
     except Exception as fault:
         return fault

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, cast
 
 from core.yaml_source import Key, KeyPath, parse_yaml
@@ -25,8 +26,12 @@ class Entry:
     children: tuple[Entry, ...] = ()
 
 
+@lru_cache(maxsize=8)
 def machine_entries(text: str, file: str) -> tuple[Entry, ...]:
-    """The entries of the file's text, in its order. Raises InputError if it is no YAML."""
+    """The entries of the file's text, in its order. Raises InputError if it is no YAML.
+
+    The last few are remembered: those of an edit are read on its pool thread before the view asks for them.
+    """
     source = parse_yaml(text, file)
     lines = {path: line for path, (line, _) in source.values.items()}
     return tuple(_mapping(cast(dict[Key, Any], source.data), (), lines))
