@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.commands.answers import Answer, MissingToolError, UsageError, writing
+from core.diagnostics import Diagnostic, Severity
+from core.export.triton_roles import asking_for_roles, role_differences
 from core.export.ttgir import annotated_ttgir, annotation_warnings
 from core.files import write_atomically
 from core.ir.model import Operation
+from core.ir.parser import parse_module
 from core.project.opened import OpenProject
 from core.schedule.model import Schedule
 from core.toolchain.triton import INSTALL, WANTED, final_ttgir, triton_version
@@ -16,6 +19,8 @@ _LONGEST_NAME = 150
 """Triton cuts the names of its files there."""
 
 _TARGET = "cuda:"
+_SPECIALIZED_SINCE = 100
+"""The compute capability from which Triton makes roles of partitions."""
 
 
 def export_triton(opened: OpenProject, schedule: Schedule, folder: Path) -> Answer:
@@ -30,12 +35,18 @@ def export_triton(opened: OpenProject, schedule: Schedule, folder: Path) -> Answ
     target = module.attributes.get("ttg.target", "").strip('"')
     if not target.startswith(_TARGET):
         raise UsageError(f"--format triton is for texts with a target like cuda:90; this one has '{target}'")
+    capability = int(target.removeprefix(_TARGET))
     annotated = annotated_ttgir(opened.tiles, schedule, opened.fusion)
-    final = final_ttgir(annotated, int(target.removeprefix(_TARGET)), module.file)
+    if capability >= _SPECIALIZED_SINCE:
+        annotated = asking_for_roles(annotated)
+    final = final_ttgir(annotated, capability, module.file)
     path = folder / f"{function_around(opened.tiles.loop.operation)[:_LONGEST_NAME]}.ttgir"
     with writing(path):
         write_atomically(path, final)
     warnings = annotation_warnings(opened.tiles)
+    if capability >= _SPECIALIZED_SINCE:
+        different = role_differences(opened.graph, schedule, parse_module(final, path.as_posix()))
+        warnings = (*warnings, *(Diagnostic(Severity.WARNING, "triton-roles", one, module.file) for one in different))
     note = switch_on(path)
     document = {
         "files": [path.as_posix()],
