@@ -1,6 +1,8 @@
-"""Measures the Graph dock offscreen: laying out, the first time and later, and a frame while zooming.
+"""Measures the Graph dock: laying out, the first time and later, and a frame while zooming.
 
 Run: python -m tests.bench.graph_layout [--ops 100]
+
+100 ops with 203 dependences on 1600 x 900 pixels. Layouts are made on a pool thread, both directions at once.
 """
 
 from __future__ import annotations
@@ -8,9 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import statistics
 import time
-from collections.abc import Callable
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -19,8 +19,11 @@ from PySide6.QtWidgets import QApplication
 
 from core.graph.model import Dependence, Graph, GroupKind, Limits, Op, RegisterFile
 from core.schedule.bounds import bounds
+from tests.bench.figures import Figure, Watch, tell
 from twill_gui.views.graph import GraphView
 from twill_gui.views.graph.layouter import layouts
+
+FRAME_MS, LAYOUT_S = 16.0, 0.3
 
 
 def loop(count: int) -> Graph:
@@ -38,18 +41,6 @@ def loop(count: int) -> Graph:
     return Graph("bench", limits, (GroupKind("compute", 4, 2),), ops, (*waits, *carried))
 
 
-def measure(what: str, step: Callable[[], object], count: int) -> None:
-    """Prints the clock and this thread's CPU time of a step, the median of `count`."""
-    clock: list[float] = []
-    cpu: list[float] = []
-    for _ in range(count):
-        begin, cpu_begin = time.perf_counter(), time.thread_time()
-        step()
-        clock.append((time.perf_counter() - begin) * 1000)
-        cpu.append((time.thread_time() - cpu_begin) * 1000)
-    print(f"{what:44} median {statistics.median(clock):7.1f} ms, CPU {statistics.median(cpu):7.1f} ms")
-
-
 def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -63,21 +54,28 @@ def main() -> None:
     content = view.canvas.content
     assert content is not None
     sizes = view.canvas.sizes_for(content)
-    print(f"{len(graph.ops)} ops, {len(graph.dependences)} dependences, {view.width()} x {view.height()} pixels")
-    measure("first layout, both directions, with imports", lambda: layouts(graph, sizes), 1)
-    measure("layout, both directions", lambda: layouts(graph, sizes), 20)
+    begin = time.perf_counter()
+    layouts(graph, sizes)
+    tell(Figure(f"graph of {options.ops} ops: first layout, with imports", time.perf_counter() - begin, "s", LAYOUT_S))
+    watch = Watch()
+    for _ in range(20):
+        watch.run(lambda: layouts(graph, sizes))
+    watch.tell(f"graph of {options.ops} ops: layout in both directions")
     view.show()
     while view.canvas.shapes is None:
         QTest.qWait(10)
 
-    def zoom(factor: float) -> None:
-        view.canvas.zoom(factor)
-        application.processEvents()
+    def frames(what: str, factor: float) -> None:
+        watch = Watch()
+        for number in range(30):
+            step = factor if number % 2 else 1 / factor
+            watch.run(lambda step=step: (view.canvas.zoom(step), application.processEvents()))
+        watch.tell(what, FRAME_MS)
 
-    measure("frame: zoom, all in view", lambda: zoom(1 / 1.001), 30)
+    frames("graph: frame of a zoom, everything in view", 1.001)
     for _ in range(8):
         view.canvas.zoom(1.25)
-    measure("frame: zoom, names and labels readable", lambda: zoom(1.001), 30)
+    frames("graph: frame of a zoom, names and labels readable", 1.001)
     view.shut_down()
     application.quit()
 
