@@ -17,6 +17,7 @@ HERE = Path(__file__).resolve().parent
 NVCC = ["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", "-lineinfo", "-Xptxas", "-v"]
 MOCK = ["g++", "-std=c++17", "-O1", "-DTWILL_MOCK", "-x", "c++", "-pthread"]
 INCLUDE = ["-I.", "-I../runtime"]
+SANITIZERS = {"memcheck": [], "synccheck": [], "racecheck": ["--racecheck-report", "all"]}
 
 
 def run(command, folder, seconds):
@@ -67,8 +68,12 @@ def try_on_gpu(row, sanitized):
     command = ["./gpu", "--batch", f"../cases/{row['file']}"]
     row["gpu"] = answer(run(command, HERE / row["folder"], 30)[1])
     if row["folder"] in sanitized:
-        for tool in ("memcheck", "synccheck", "racecheck"):
-            _, said = run(["compute-sanitizer", "--tool", tool, *command], HERE / row["folder"], 60)
+        logs = HERE / "sanitizer"  # whole, with the tool's version: a report is worth little without its lines
+        logs.mkdir(exist_ok=True)
+        _, row["sanitizer"] = run(["compute-sanitizer", "--version"], HERE, 60)
+        for tool, options in SANITIZERS.items():
+            _, said = run(["compute-sanitizer", "--tool", tool, *options, *command], HERE / row["folder"], 60)
+            (logs / f"{row['folder']}.{tool}.txt").write_text(row["sanitizer"] + said, encoding="utf-8")
             row[tool] = said[-1500:]
 
 
