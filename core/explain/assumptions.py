@@ -20,6 +20,9 @@ from core.solve.interrupt import interruptible
 if TYPE_CHECKING:
     import z3
 
+ANY_STEPS = 0
+"""No limit but the clock."""
+
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
@@ -48,11 +51,19 @@ class Assumptions:
         self._literals = {c: z3.Bool(name, self._context) for c, name in names.items()}
         self._constraints = {name: c for c, name in names.items()}
 
-    def ask(self, held: Collection[Constraint], graph: Graph, limit_s: float, stopped: Callable[[], bool]) -> Opinion:
+    def ask(
+        self,
+        held: Collection[Constraint],
+        graph: Graph,
+        limit_s: float,
+        stopped: Callable[[], bool],
+        steps: int = ANY_STEPS,
+    ) -> Opinion:
         """The opinion on these smallest constraints, with all of `always` among them; `graph`: the one with only
-        them."""
+        them. `steps`: of the solver, of which it does some 3 million a second, which it may take."""
         import z3
 
+        self._solver.set("rlimit", steps)
         deadline = time.monotonic() + limit_s
         assumed = [literal for constraint, literal in self._literals.items() if constraint in held]
 

@@ -53,6 +53,22 @@ class Solver:
         result = self._solve(graph, SolveOptions(objective=(), ii=ii, limit_s=limit_s, seed=self._seed), clock)
         return _VERDICTS[result.status], result.schedule
 
+    def glance(self, graph: Graph, ii: int, work: float, clock: Clock) -> tuple[Verdict, Schedule | None]:
+        """As `ask`, within so much deterministic work, and in the way that is quickest where that is enough."""
+        from core.solve.decide import Decider
+        from core.solve.engine import Budget, OutOfTimeError, Way, run
+        from core.solve.problem import enough_stages, make_problem
+
+        limit_s = min(self.call_limit_s, clock.left())
+        decider = Decider(make_problem(graph), Budget(limit_s, clock.stopped), self._seed)
+        try:
+            model = decider.model(ii, enough_stages(decider.problem, ii))
+        except OutOfTimeError:
+            return Verdict.UNKNOWN, None
+        result = run(model.cp, self._seed, work, decider.budget, Way(presolve=False, inprocessing=False))
+        found = decider.schedule(model, result) if result.verdict is Verdict.FEASIBLE else None
+        return result.verdict, found
+
     def least_ii(self, graph: Graph, clock: Clock, greatest: int | None = None) -> SolveResult | None:
         """The graph's least interval up to `greatest` (None: as far as a solve goes), within all that the clock has
         left; None if that is nothing."""

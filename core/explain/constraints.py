@@ -8,7 +8,7 @@ the whole graph has no schedule there.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from core.graph.model import Dependence, Graph, GroupKind, InOrderIssue, Op, Space
@@ -91,6 +91,14 @@ FOR_OTHERS = "others"
 def atoms(constraints: Iterable[Constraint]) -> frozenset[Constraint]:
     """The smallest constraints of which these consist."""
     return frozenset(atom for constraint in constraints for atom in constraint.atoms)
+
+
+def part_of(constraint: Constraint, among: Collection[Constraint]) -> Constraint | None:
+    """What is left of the constraint with only those of its atoms; None: nothing."""
+    left = tuple(atom for atom in constraint.atoms if atom in among)
+    if len(left) == len(constraint.atoms):
+        return constraint
+    return replace(constraint, dependences=tuple(d for atom in left for d in atom.dependences)) if left else None
 
 
 def named_constraints(graph: Graph, asked: Collection[str] = ()) -> tuple[Constraint, ...]:

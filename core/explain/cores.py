@@ -8,12 +8,18 @@ from functools import partial
 
 from core.explain.chains import chains
 from core.explain.clock import Clock
-from core.explain.constraints import Constraint, Topic, atoms
+from core.explain.constraints import Constraint, Topic, atoms, part_of
 from core.explain.decisions import Decisions
 from core.explain.minimal import minimal_subset
 from core.schedule.bounds import certificates
 from core.schedule.report import Family
 from core.solve.events import Verdict
+
+SINGLY = 2
+"""More units than these are left out by halves."""
+
+MANY = 6
+"""Of more constraints a short proof may name fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +39,14 @@ class Cores:
         self._clock = clock
 
     def find(self, most: int) -> Iterator[Found]:
-        """Up to `most` different cores: first those that arithmetic shows, then others that share nothing with those
-        before, then any others. Fewer may be all there are, or all that the clock leaves time for."""
-        seen: set[frozenset[Constraint]] = set()
+        """Up to `most` different cores, none a part of another: first those that arithmetic shows, then others that
+        share nothing with those before, then any others. Fewer may be all there are, or all that the clock leaves time
+        for."""
+        seen: list[frozenset[Constraint]] = []
         for core in self._different():
-            if atoms(core.constraints) not in seen:
-                seen.add(atoms(core.constraints))
+            found = atoms(core.constraints)
+            if not any(found <= other or other <= found for other in seen):
+                seen.append(found)
                 yield core
             if len(seen) == most or not self._clock.left():
                 return
@@ -103,13 +111,16 @@ class Cores:
         return any(c.family is family and (unit is None or c.subject == unit) for c in found)
 
     def _shrunk(self, constraints: Sequence[Constraint]) -> Found:
+        constraints = self._decisions.narrowed((), constraints)
+        if len(constraints) > MANY:
+            self._decisions.sharpen(constraints, self._clock)
         core = tuple(self._least((), constraints))
         return Found(core, all(self._needed((), core, constraint) for constraint in core))
 
     def _least(self, kept: Sequence[Constraint], candidates: Sequence[Constraint]) -> list[Constraint]:
         """A minimal part of the candidates that excludes beside `kept`, if the clock leaves time for it: those that a
         proof named, less what can still be left out, which is asked of the quickest to answer first."""
-        least = self._enough(kept, candidates)
+        least = self._decisions.narrowed(kept, candidates)
         slow = [c for c in least if c.topic is Topic.GROUP_COUNT or self._decisions.hard(c)]
         least = self._less(kept, least, [c for c in reversed(least) if c not in slow])
         doubtful = self._decisions.doubtful([*kept, *least])
@@ -117,7 +128,7 @@ class Cores:
         for left_out in ([*doubtful, *hard], doubtful):
             rest = [c for c in least if c not in left_out]
             if len(rest) < len(least) and self._excludes([*kept, *rest]):
-                least = self._enough(kept, rest)
+                least = self._decisions.narrowed(kept, rest)
                 break
         return self._less(kept, least, [c for c in slow if c not in hard] + hard)
 
@@ -125,17 +136,16 @@ class Cores:
         self, kept: Sequence[Constraint], least: Sequence[Constraint], order: Sequence[Constraint]
     ) -> list[Constraint]:
         """What is left once, in this order, all have been left out without which the rest excludes."""
-        least = list(least)
+        least, units = list(least), [c for c in order if c.topic is Topic.UNIT]
+        if len(units) > SINGLY:
+            others = [c for c in least if c not in units]
+            few = minimal_subset([*kept, *others], units, self._excludes)
+            least = self._decisions.narrowed(kept, [c for c in least if c in others or c in few])
         for constraint in order:
-            rest = [c for c in least if c is not constraint]
-            if constraint in least and self._excludes([*kept, *rest]):
-                least = self._enough(kept, rest)
+            rest = [c for c in least if part_of(constraint, c.atoms) != c]
+            if len(rest) < len(least) and self._excludes([*kept, *rest]):
+                least = self._decisions.narrowed(kept, rest)
         return least
-
-    def _enough(self, kept: Sequence[Constraint], candidates: Sequence[Constraint]) -> list[Constraint]:
-        """What is known to be enough of candidates that, with `kept`, exclude."""
-        enough = set(self._decisions.narrowed([*kept, *candidates]))
-        return [constraint for constraint in candidates if constraint in enough]
 
     def _needed(self, kept: Sequence[Constraint], core: Sequence[Constraint], constraint: Constraint) -> bool:
         rest = [*kept, *(other for other in core if other is not constraint)]

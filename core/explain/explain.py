@@ -13,6 +13,7 @@ from core.explain.clock import Clock, Solver
 from core.explain.constraints import Constraint, named_constraints
 from core.explain.cores import Cores, Found
 from core.explain.decisions import Decisions
+from core.explain.growth import grown
 from core.explain.needs import needs
 from core.explain.options import ExplainOptions
 from core.explain.prober import Prober
@@ -80,7 +81,9 @@ class _Answering:
             self._say(verdict=Verdict.INFEASIBLE, state=ProofState.PROVED, cores=cores)
         constraints = named_constraints(question.graph, question.asked)
         decisions = Decisions(question.graph, question.ii, constraints, self._solver)
-        verdict = decisions.verdict(constraints, self._clock)
+        verdict = Verdict.UNKNOWN if certified else grown(decisions, self._clock)
+        if verdict is Verdict.UNKNOWN:
+            verdict = decisions.verdict(constraints, self._clock)
         if verdict is Verdict.INFEASIBLE:
             self._reasons(decisions)
             self._help(decisions)
@@ -92,7 +95,7 @@ class _Answering:
 
     def _reasons(self, decisions: Decisions) -> None:
         """Cores, each told at once and again when it is confirmed; then whether there are others."""
-        enough = tuple(decisions.narrowed(decisions.constraints))
+        enough = tuple(decisions.narrowed((), decisions.constraints))
         first = (self._told(decisions, Found(enough, False)),) if len(enough) < len(decisions.constraints) else ()
         self._say(verdict=Verdict.INFEASIBLE, state=ProofState.PROVED, cores=self.answer.cores or first)
         finder = Cores(decisions, self._clock.part(self._options.cores_s))

@@ -30,9 +30,12 @@ class Prober:
         fitting = any(fits(judge, graph, schedule) for schedule in reversed(self.schedules))
         return Verdict.FEASIBLE if fitting else Verdict.UNKNOWN
 
-    def search(self, graph: Graph, clock: Clock) -> Verdict:
-        """What CP-SAT says."""
-        verdict, schedule = self.solver.ask(graph, self.ii, clock)
+    def search(self, graph: Graph, clock: Clock, work: float | None = None) -> Verdict:
+        """What CP-SAT says, within so much work or all that a call may take."""
+        if work is None:
+            verdict, schedule = self.solver.ask(graph, self.ii, clock)
+        else:
+            verdict, schedule = self.solver.glance(graph, self.ii, work, clock)
         if schedule is not None:
             self.schedules.append(schedule)
         return verdict
@@ -87,10 +90,15 @@ class Prober:
 
 def fits(judge: Judge, graph: Graph, schedule: Schedule) -> bool:
     """Whether a schedule made for another graph is legal in this one, once its groups are granted what they need."""
+    return judge.check(granted(judge, graph, schedule)).legal
+
+
+def granted(judge: Judge, graph: Graph, schedule: Schedule) -> Schedule:
+    """The schedule with the least grants that this graph asks for."""
     peaks = judge.check(schedule).peaks.registers
     granularity = graph.machine.registers.granularity
     groups = {}
     for name, group in schedule.groups.items():
         least = VARIABLE_LATENCY_LEAST_GRANT if graph.group_kind(group.kind).variable_latency else 0
         groups[name] = replace(group, grant=-(-max(peaks.get(name, 0), least) // granularity) * granularity)
-    return judge.check(replace(schedule, groups=groups)).legal
+    return replace(schedule, groups=groups)
