@@ -22,7 +22,7 @@ from typing import Any
 
 import yaml
 
-from core.diagnostics import InputError
+from core.diagnostics import InputError, Severity
 from core.export.cuda.folder import Exported, export_program, export_straight
 from core.export.roles.build import scheduled_program
 from core.export.roles.places import ScheduledLoop
@@ -38,7 +38,6 @@ from core.schedule.check import check
 from core.schedule.read import load_schedule
 from core.solve.events import SolveOptions
 from core.solve.solve import solve
-from core.toolchain.build import compile_roles
 from core.toolchain.messages import read_messages
 from core.toolchain.nvcc import DEFAULT_ARCHITECTURE, Nvcc, find_nvcc, run_nvcc
 from core.toolchain.resources import read_resources
@@ -65,9 +64,17 @@ HEAD = (
 NOTES = (
     "Clean: no spills, no stack, none of the messages C75xx, by which the assembler says that it serialises matrix "
     "ops. Registers: of the launch, then of each role compiled alone with as many as it likes. wgmma: instructions in "
-    "the PTX. Seconds of the wall clock for nvcc. Quick schedules: what the solver has after the limit, under the "
-    "default objective; the grants are the schedule's."
+    "the kernel's PTX. Seconds of the wall clock for nvcc, kernel and roles in one run. Quick schedules: what the "
+    "solver has after the limit, under the default objective; the grants are the schedule's."
 )
+
+ALONE = """
+extern "C" __global__ void __launch_bounds__({threads}, 1) {name}(const __grid_constant__ Params p) {{
+  extern __shared__ __align__(1024) unsigned char of_{function}[];
+  {function}(p, *reinterpret_cast<Smem*>(of_{function}));
+}}
+"""
+"""A role as a kernel of its own."""
 
 Make = Callable[[Path], Exported]
 """Writes an export into a folder."""
@@ -85,7 +92,7 @@ def main() -> None:
     parser.add_argument("--limit-s", type=float, default=10.0, help="seconds for one schedule")
     parser.add_argument("--resume", action="store_true", help="go on with a run that was interrupted")
     parser.add_argument("--into", type=Path, help="keep the exported folders here")
-    parser.add_argument("--out", type=Path, default=RESULTS / "cuda_builds.md")
+    parser.add_argument("--out", type=Path, help="write the table here; without --only into the results")
     options = parser.parse_args()
     nvcc = find_nvcc()
     if nvcc is None:
@@ -101,10 +108,11 @@ def main() -> None:
             continue
         rows.append(cells(name, way, built(nvcc, kept, f"{name} {way}", make, options.into)))
         print(*rows[-1], sep="\t", flush=True)
-    if not options.only:
+    out = options.out or (None if options.only else RESULTS / "cuda_builds.md")
+    if out is not None:
         clean = sum(row[2] == "clean" for row in rows)
         head = f"nvcc {nvcc.version}, {DEFAULT_ARCHITECTURE}: {clean} of {len(rows)} exports build cleanly."
-        write(options.out, "# What nvcc makes of every export", environment(), head, table(HEAD, rows), NOTES)
+        write(out, "# What nvcc makes of every export", environment(), head, table(HEAD, rows), NOTES)
 
 
 def exports(ways: Sequence[str], schedules: Path, limit_s: float) -> Iterator[tuple[str, str, Make]]:
@@ -222,26 +230,35 @@ def digest(folder: Path) -> str:
 
 
 def build(nvcc: Nvcc, folder: Path, exported: Exported) -> dict[str, Any]:
-    """The export compiled, and its roles compiled alone."""
-    source = folder / "kernel.cu"
+    """The kernel and, beside it, each of its roles as a kernel of its own, in one compilation."""
+    roles = {f"alone_{role['function']}": role for role in exported.file.description["roles"]}
     with TemporaryDirectory(prefix="twill-builds-") as scratch:
+        source = Path(scratch) / "kernel.cu"
+        alone = [
+            ALONE.format(name=name, function=role["function"], threads=32 * role["warps"])
+            for name, role in roles.items()
+        ]
+        source.write_text(
+            f'#define TWILL_NO_DRIVER\n#include "{folder.resolve()}/kernel.cu"\n{"".join(alone)}', encoding="utf-8"
+        )
         began = time.perf_counter()
         keep = ["-keep", f"-keep-dir={scratch}", "-cubin", f"-I{folder}", "-o", f"{scratch}/kernel.cubin", str(source)]
         outcome = run_nvcc(nvcc, keep, DEFAULT_ARCHITECTURE)
         seconds = time.perf_counter() - began
-        ptx = [file.read_text(encoding="utf-8") for file in Path(scratch).glob("*.ptx")]
-    messages = read_messages(outcome.output, str(source))
-    kernels = read_resources(outcome.output)
+        ptx = "".join(file.read_text(encoding="utf-8") for file in Path(scratch).glob("*.ptx"))
+    messages = [one for one in read_messages(outcome.output, str(source)) if "alone_role_" not in one.message]
+    found = {one.function: one for one in read_resources(outcome.output)}
+    kernels = [one for name, one in found.items() if name not in roles]
     return {
         "code": outcome.code,
-        "messages": sorted({one.code.removeprefix("ptxas-") if "C7" in one.code else one.message for one in messages}),
+        "messages": sorted({one.code.removeprefix("ptxas-") for one in messages if one.severity is Severity.ERROR}),
         "registers": max((one.registers for one in kernels), default=0),
         "spilled": sum(one.spill_stores + one.spill_loads for one in kernels),
         "stack": sum(one.stack for one in kernels),
-        "roles": dict(compile_roles(nvcc, source, exported.file.description, DEFAULT_ARCHITECTURE)),
+        "roles": {role["name"]: found[name].registers for name, role in roles.items() if name in found},
         "shared": exported.file.shared_bytes,
         "holes": [f"{hole.op} line {hole.line}: {hole.reason}" for hole in exported.file.holes],
-        "wgmma": sum(text.count("wgmma.mma_async") for text in ptx),
+        "wgmma": sum(part.count("wgmma.mma_async") for part in ptx.split(".entry ") if not part.startswith("alone_")),
         "seconds": round(seconds, 1),
     }
 
