@@ -58,8 +58,8 @@ def main() -> None:
         print(*rows[-1], sep="\t", flush=True)
     text = (
         f"{environment()} Seconds from the press of *Repair* to the repaired schedule on screen (offscreen), medians "
-        f"and 95th percentiles, for {count} random drops: with a process that the drag has made ready, with one that is "
-        "asked for at the press, and with none (every repair starts its own). *cancel*: from the press of *Cancel* "
+        f"and 95th percentiles, for {count} random drops: with a process that the drag has made ready, with one that "
+        "is asked for at the press, and with none (every repair starts its own). *cancel*: from the press of *Cancel* "
         f"until no repair runs. {load()} Again: `python -m tests.bench.window_repair`."
     )
     write(FILE, written().partition(WINDOW)[0].rstrip(), WINDOW, text, table(HEAD, rows))
