@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from core.schedule.bounds import Arithmetic
 from core.schedule.check import Judge
 from core.schedule.model import Schedule
-from core.solve.engine import USUAL, Budget, OutOfTimeError, Run, Way, run
+from core.solve.engine import Budget, OutOfTimeError, Run, run
 from core.solve.events import TrailEntry, Verdict
 from core.solve.extract import extract
 from core.solve.model import ExactModel
@@ -24,11 +24,8 @@ class Decision:
     schedule: Schedule | None = None
 
 
-GUESS_WORK = 0.15
-"""Deterministic work of a guess: attention forward on Blackwell (36 ops) takes 0.11, on Hopper (28) 0.05."""
-UNPREPARED = Way(presolve=False)
-"""With few stages little is left for presolve: 0.25 s against 0.45 s on Hopper's attention, 0.45 against 0.85 on
-Blackwell's."""
+GUESS_WORK = 0.06
+"""Deterministic work of a guess: attention forward on Blackwell (36 ops) takes 0.03, on Hopper (28) 0.02."""
 
 
 class Decider:
@@ -52,7 +49,7 @@ class Decider:
             family = certificates[0].family.value
             return Decision(TrailEntry(ii, Verdict.INFEASIBLE, self.budget.seconds() - began, family))
         stages = enough_stages(self.problem, ii)
-        if guess and (schedule := self.find(ii, GUESS_WORK, UNPREPARED)) is not None:
+        if guess and (schedule := self.find(ii, GUESS_WORK)) is not None:
             return Decision(self._entry(ii, Verdict.FEASIBLE, stages, began), schedule)
         try:
             model = self.model(ii, stages)
@@ -62,7 +59,7 @@ class Decider:
         schedule = self.schedule(model, result) if result.verdict is Verdict.FEASIBLE else None
         return Decision(self._entry(ii, result.verdict, stages, began), schedule)
 
-    def find(self, ii: int, work: float, way: Way = USUAL) -> Schedule | None:
+    def find(self, ii: int, work: float) -> Schedule | None:
         """A schedule of few stages, if there is one that is found within so much work; None proves nothing."""
         if self.arithmetic.certificates(ii):
             return None
@@ -71,7 +68,7 @@ class Decider:
             model = self.model(ii, min(few, enough_stages(self.problem, ii)))
         except OutOfTimeError:
             return None
-        result = run(model.cp, self.seed, work, self.budget, way)
+        result = self.ask(model, work)
         return self.schedule(model, result) if result.verdict is Verdict.FEASIBLE else None
 
     def exclude(self, lowest: int, highest: int, work: float | None = None) -> TrailEntry:

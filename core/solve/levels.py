@@ -19,9 +19,6 @@ from core.solve.robustness import slack, slower, with_grants_for
 WORK_SHARE = 0.5
 """Part of the work left that one level may spend: one that needs more keeps its gap, so that the others get a turn."""
 
-NEAR = 1.5
-"""A length is near its bound within this factor."""
-
 LARGE_WORK = 0.3
 """The same for large loops, where search seldom finds better."""
 
@@ -42,7 +39,7 @@ class Levels:
         for level in levels:
             match level:
                 case Level.LENGTH:
-                    bound = self._bisect_length()
+                    bound = self._minimise_length()
                 case Level.ROBUSTNESS:
                     bound = self._bisect_robustness()
                 case _:
@@ -89,22 +86,17 @@ class Levels:
             return value
         return max(least, least if result.bound is None else result.bound)
 
-    def _bisect_length(self) -> int:
-        """Asks for one length after another, which is faster than minimising it: the limit narrows every start.
-
-        A schedule found is shortened as far as its orders allow, and near the bound that is often the optimum: then the
-        next question is whether any is shorter at all.
-        """
-        low = limit = self._least(Level.LENGTH)
+    def _minimise_length(self) -> int:
+        """As `_minimise`, but first among schedules so short that few stages hold them, where each start has little
+        room: the shortest is nearly always there."""
+        low, ii = self._least(Level.LENGTH), self.schedule.ii
+        limit = low + ii
         while self._value(Level.LENGTH) > low:
-            result = self._ask(Level.LENGTH, limit)
-            if result.verdict is Verdict.UNKNOWN:
-                break
-            if result.verdict is Verdict.INFEASIBLE:
-                low = limit + 1
-            value = self._value(Level.LENGTH)
-            is_near = result.verdict is Verdict.FEASIBLE and value <= NEAR * low
-            limit = value - 1 if is_near else (low + value - 1) // 2
+            limit = min(limit, self._value(Level.LENGTH) - 1)
+            result = self._ask(Level.LENGTH, limit, minimise=True)
+            if result.verdict is not Verdict.INFEASIBLE:
+                return max(low, low if result.bound is None else result.bound)
+            low, limit = limit + 1, self._value(Level.LENGTH)
         return low
 
     def _bisect_robustness(self) -> int:
@@ -157,11 +149,6 @@ class Levels:
         if minimise:
             model.cp.minimize(model.objective(level, self.decider.problem.graph))
         result = decider.ask(model, work)
-        if result.values is not None and level is Level.LENGTH:
-            model.keep_orders(result.values)
-            model.cp.minimize(model.objective(level, self.decider.problem.graph))
-            shortest = decider.ask(model, work)
-            result = shortest if shortest.verdict is Verdict.FEASIBLE else result
         if result.verdict is Verdict.FEASIBLE:
             self.schedule = self._accepted(decider.schedule(model, result))
             self.emit(Incumbent(self.schedule, self.decider.budget.seconds()))

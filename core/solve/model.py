@@ -89,16 +89,6 @@ class ExactModel(TimingModel):
         add_shared_memory(self.cp, self.problem, self.times, self.grouping)
         add_tensor_memory(self.cp, self.problem, self.times)
 
-    def keep_orders(self, value: Callable[[cp_model.LinearExprT], int]) -> None:
-        """From now on only solutions with the groups, stages and orders of the one with these values: few decisions."""
-        for literal in self.times.orders():
-            self.cp.add(literal == value(literal))
-        for stage in self.times.stage.values():
-            self.cp.add(stage == value(stage))
-        for op in self.problem.graph.ops:
-            for literal in self.grouping.on(op).values():
-                self.cp.add(literal == value(literal))
-
     def objective(self, level: Level, measured: Graph | None = None) -> cp_model.LinearExprT:
         """What the level minimises. Hand-offs: their number, times more than all bytes, plus the bytes. L counts the
         latencies of the graph `measured`, if that is another one. Raises ValueError for ROBUSTNESS, which is a matter

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -117,10 +117,6 @@ class Times:
             self.cp.add(one.phase <= other.phase).only_enforce_if(~literal)
             self._later[pair] = literal
         return self._later[pair]
-
-    def orders(self) -> Iterable[cp_model.IntVar]:
-        """All literals that `later` has made."""
-        return self._later.values()
 
     def lag(self, begin: Moment, end: Moment) -> cp_model.LinearExpr | int:
         """Stage of `end` less that of `begin`."""
