@@ -6,9 +6,10 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from core.diagnostics import Severity
+from core.graph.model import Graph
 from core.schedule.fit import misfits
 from core.schedule.model import Schedule
-from core.solve.events import Event, Incumbent, Solved, SolveOptions
+from core.solve.events import Event, Incumbent, Solved, SolveOptions, SolveResult
 from twill_gui.document.document import Document
 from twill_gui.document.records import Record
 from twill_gui.document.state import Change, with_schedule
@@ -39,6 +40,7 @@ class Solving(QObject):
         self._progress = progress
         self._job: Job | None = None
         self._options = SolveOptions()  # of the job
+        self._graph: Graph | None = None  # that the progress is about
         self._incumbent: Schedule | None = None
         self._answer: Record | None = None  # of the running solve, once only second opinions are missing
         self._again = False
@@ -66,8 +68,8 @@ class Solving(QObject):
             return
         self._incumbent = self._answer = None
         self._progress.start(state.active)
-        self._options = state.project.solve
-        job = self._solver.start(state.variant.graph, self._options, self._document.revision, state.active)
+        self._options, self._graph = state.project.solve, state.variant.graph
+        job = self._solver.start(self._graph, self._options, self._document.revision, state.active)
         self._job = job
         job.progressed.connect(lambda event: self._on_event(job, event))
         job.state_changed.connect(lambda: self._on_state_changed(job))
@@ -86,8 +88,18 @@ class Solving(QObject):
             self._progress.clear()
             self.busy_changed.emit()
         state = self._document.state
-        if Change.SCHEDULE in change and state and state.variant.result and not self.busy:
+        if state is None or self.busy:
+            return
+        if state.variant.result is None:
+            self._tell_of_which_graph()
+        elif change & (Change.SCHEDULE | Change.GRAPH):
+            self._graph = state.variant.graph
             self._progress.show(state.variant.result)
+
+    def _tell_of_which_graph(self) -> None:
+        """What a solve has proved of another graph than the one shown is not said as if it were of this."""
+        if self._graph is not self._document.graph:
+            self._progress.set_outdated()
 
     def _on_event(self, job: Job, event: Event) -> None:
         if job is not self._job:
@@ -96,7 +108,7 @@ class Solving(QObject):
             self._incumbent = event.schedule
         self._progress.add(event)
         if isinstance(event, Solved) and job.state is JobState.RUNNING:
-            self._answer = Record(event.result, self._options)
+            self._answer = self._record(event.result)
             if event.result.schedule:
                 self._apply_or_offer(job, event.result.schedule, self._answer)
             self.busy_changed.emit()
@@ -108,7 +120,7 @@ class Solving(QObject):
     def _on_ended(self, job: Job, ending: Ending) -> None:
         if job is not self._job:
             return
-        whole = Record(ending.result, self._options) if ending.result else None
+        whole = self._record(ending.result) if ending.result else None
         if self._answer is not None:
             self._complete(self._answer, whole, ending)
         elif ending.outcome is Outcome.DONE and whole:
@@ -124,6 +136,7 @@ class Solving(QObject):
             self._progress.finish("Solver failed", Tone.BAD)
             self._tell_failure("The solve ended with an internal error", ending)
         self._answer = None
+        self._tell_of_which_graph()
         self.busy_changed.emit()
         if self._again:
             self._again = False
@@ -145,6 +158,9 @@ class Solving(QObject):
         details = "\n".join(part for part in (ending.message, ending.traceback) if part)
         copy = ("Copy details", lambda: QGuiApplication.clipboard().setText(details))
         self.message.emit(Message(_TOPIC, Severity.ERROR, f"{what}: {ending.message}", (copy,)))
+
+    def _record(self, result: SolveResult) -> Record:
+        return Record(result, self._options, self._graph.pins if self._graph else {})
 
     def _apply_or_offer(self, job: Job, schedule: Schedule, record: Record) -> None:
         if job.revision == self._document.revision:

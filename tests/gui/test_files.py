@@ -19,7 +19,7 @@ from core.resources import data_folder
 from core.schedule.edits import move_op
 from core.schedule.model import Placement, Schedule, ScheduledGroup
 from core.solve.events import Level, LevelResult, Queueing, SolveOptions, SolveResult, Status, TrailEntry, Verdict
-from twill_gui.document import editing
+from twill_gui.document import editing, settings
 from twill_gui.document.document import Document
 from twill_gui.document.files import open_state, save_state
 from twill_gui.document.records import Record, load_record
@@ -44,7 +44,7 @@ def solved(folder: Path) -> Path:
     """A project whose schedule was saved with its record."""
     file = write_project(folder, None)
     state = open_state(file).state
-    save_state(with_schedule(state, "main", SCHEDULE, Record(RESULT, SolveOptions())), file, state)
+    save_state(with_schedule(state, "main", SCHEDULE, Record(RESULT, SolveOptions(), {})), file, state)
     return file
 
 
@@ -128,7 +128,7 @@ def test_edits_saved_and_undone_leave_the_same_bytes(bot: QtBot, tmp_path: Path)
 @pytest.mark.parametrize("text", ["", "[1, 2]", "schema: twill.record/1", "schema: twill.record/9\nstatus: optimal"])
 def test_a_damaged_record_is_no_record(tmp_path: Path, text: str) -> None:
     (tmp_path / "main.record.yaml").write_text(text)
-    assert load_record(tmp_path / "main.yaml") is None
+    assert load_record(tmp_path / "main.yaml", {}) is None
 
 
 def test_the_jobs_dock_shows_how_the_opened_schedule_was_proved(
@@ -145,6 +145,38 @@ def test_the_jobs_dock_shows_how_the_opened_schedule_was_proved(
     assert window.progress.headline == "Optimal: II 2, proved"
     window.document.undo_stack.undo()
     assert window.progress.headline == "Optimal: II 6, proved"
+
+
+def test_a_proof_is_not_said_of_another_graph(
+    bot: QtBot, open_window: Callable[..., MainWindow], tmp_path: Path
+) -> None:
+    """With a pin more the proof holds if the schedule keeps it; without a pin that the solve had it does not."""
+    file = solved(tmp_path / "p")
+    window = open_window(file)
+    document, status = window.document, window.status.solver
+
+    def proved() -> bool:
+        assert document.state is not None
+        return document.state.variant.result is not None
+
+    editing.toggle_pins(document, {"b"})
+    assert proved() and status.text() == "Optimal: II 6, proved"
+    assert window.files.save()
+    editing.toggle_pins(document, {"b"})
+    assert proved()  # it was solved without
+    editing.toggle_pins(document, {"b"})
+    window.files.save()
+    window.files.open(file)  # now the record is taken for one of a solve with the pin
+    editing.toggle_pins(document, {"b"})
+    assert not proved() and status.text() == "Last solve: optimal: II 6, proved"
+    document.undo_stack.undo()
+    assert proved() and status.text() == "Optimal: II 6, proved"
+    assert document.state is not None
+    rules = replace(GRAPH.rules, allow_hand_off=False)
+    settings.set_rules(document, rules)
+    assert not proved() and status.text() == "Last solve: optimal: II 6, proved"
+    document.undo_stack.undo()
+    assert proved() and status.text() == "Optimal: II 6, proved"
 
 
 def test_a_schedule_in_the_text_is_shown(tmp_path: Path) -> None:

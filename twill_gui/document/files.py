@@ -61,7 +61,7 @@ def open_state(path: Path, loop: int | None = None) -> Opened:
             opened = loops.opened(name)
             if entry.file.exists():
                 schedule = load_schedule(entry.file, opened.graph)
-                record = load_record(entry.file)
+                record = load_record(entry.file, opened.graph.pins)
             else:
                 diagnostics.append(_missing(project, name, entry.file))
         except InputError as fault:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from core.diagnostics import InputError
 from core.files import write_atomically
+from core.graph.model import Pin
 from core.project.record import SCHEMA, record_file, save_schedule, save_solution
 from core.schedule.model import Schedule
 from core.solve.events import Level, LevelResult, Queueing, SolveOptions, SolveResult, Status, TrailEntry, Verdict
@@ -17,14 +19,26 @@ from core.yaml_source import parse_yaml, read_text
 @dataclass(frozen=True, slots=True)
 class Record:
     """The solve that made a schedule, and what it was asked: the options of a solve of this run of the program, or the
-    text of the file that it was read from, whose `result` has no schedule."""
+    text of the file that it was read from, whose `result` has no schedule. `pins`: those it had to keep."""
 
     result: SolveResult
     origin: SolveOptions | str
+    pins: Mapping[str, Pin]
+
+    def holds(self, schedule: Schedule, pins: Mapping[str, Pin]) -> bool:
+        """Whether what was proved is true of the same graph with these pins: with more of them, if the schedule that
+        was found keeps them, but with none less."""
+        if any(pins.get(op) != pin for op, pin in self.pins.items()):
+            return False
+        return all(
+            op not in schedule.ops
+            or (pin.start in (None, schedule.ops[op].start) and pin.group in (None, schedule.ops[op].group))
+            for op, pin in pins.items()
+        )
 
 
-def load_record(schedule: Path) -> Record | None:
-    """The record beside the schedule of a file; None if there is no readable one.
+def load_record(schedule: Path, pins: Mapping[str, Pin]) -> Record | None:
+    """The record beside the schedule of a file, which was found with these pins; None if there is no readable one.
 
     A record is information only, nothing depends on it: a damaged one is as good as none.
     """
@@ -34,7 +48,7 @@ def load_record(schedule: Path) -> Record | None:
     try:
         text = read_text(file)
         data = parse_yaml(text, str(file)).data
-        return Record(_result(data), text) if data["schema"] == SCHEMA else None
+        return Record(_result(data), text, pins) if data["schema"] == SCHEMA else None
     except (InputError, KeyError, TypeError, ValueError):
         return None
 

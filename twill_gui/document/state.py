@@ -129,7 +129,10 @@ def with_active(state: ProjectState, name: str) -> ProjectState:
 
 
 def with_pin(state: ProjectState, op: str, pin: Pin | None) -> ProjectState:
-    """The state with the op pinned in every graph that has it, or not pinned any more."""
+    """The state with the op pinned in every graph that has it, or not pinned any more.
+
+    Where a solve's proof does not hold any more, its record goes.
+    """
     pins = {name: old for name, old in state.project.pins.items() if name != op}
     project = replace(state.project, pins={**pins, op: pin} if pin else pins)
     variants = {name: _pinned(variant, op, pin) for name, variant in state.variants.items()}
@@ -158,4 +161,6 @@ def _pinned(variant: Variant, op: str, pin: Pin | None) -> Variant:
         return variant
     pins = {name: old for name, old in graph.pins.items() if name != op}
     graph = replace(graph, pins={**pins, op: pin} if pin else pins)
-    return replace(variant, opened=replace(variant.opened, graph=graph))
+    record, schedule = variant.record, variant.schedule
+    kept = record if record and schedule and record.holds(schedule, graph.pins) else None
+    return replace(variant, opened=replace(variant.opened, graph=graph), record=kept)

@@ -107,6 +107,7 @@ class SolveProgress(QObject):
         self.course: tuple[CoursePoint, ...] = ()
         self._started = self._seconds = 0.0
         self._result: SolveResult | None = None
+        self._outdated = False
 
     @property
     def seconds(self) -> float:
@@ -160,12 +161,20 @@ class SolveProgress(QObject):
         self._seconds = result.seconds
         self.changed.emit()
 
+    def set_outdated(self) -> None:
+        """What is shown has changed since: the result is about something else."""
+        if self._result is not None and not self._outdated:
+            self._outdated = True
+            self.headline = f"Last solve: {self.headline[:1].lower()}{self.headline[1:]}"
+            self.tone = Tone.MUTED
+            self.changed.emit()
+
     def finish(self, headline: str, tone: Tone, result: SolveResult | None = None) -> None:
         """The solve has ended; with a result its own tables replace the running ones."""
         self._seconds = self.seconds
         self.running = self.stopping = False
         self.headline, self.tone, self.note = headline, tone, ""
-        self._result = result
+        self._result, self._outdated = result, False
         if result is not None:
             self._show_tables(result)
         self.changed.emit()
