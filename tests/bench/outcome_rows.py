@@ -15,10 +15,10 @@ from core.schedule.metrics import length
 from core.schedule.model import Schedule
 from core.schedule.read import load_schedule
 from core.schedule.variations import with_group_counts, with_register_limit
-from core.solve.events import Level, SolveResult, Status
+from core.solve.events import Level, SolveResult, Status, Verdict
 from tests.bench.ablations import one_tile
 from tests.bench.dependence_dump import load_dump
-from tests.bench.outcome_questions import Asker, Line, answer_text, proved, value
+from tests.bench.outcome_questions import Asker, Line, PaperSays, answer_text, proved, value
 from tests.bench.report import KERNELS, cpu_seconds, project_graphs, table
 from tests.core.solve.solve_cases import expected, graph, holds
 
@@ -105,7 +105,8 @@ def impossible(asker: Asker, name: str, loop: Graph, ii: int, why: str = "") -> 
     by = sorted({entry.by for entry in result.trail if entry.ii == ii})
     text = f"{result.status.value}{f' ({by[0]})' if by else ''}"
     claims = {f"infeasible at II {ii}": result.status is Status.INFEASIBLE}
-    return Line(f"{name}, at II {ii}", text, spent, claims, asker.paper_at(loop, ii), why)
+    paper = asker.paper_at(loop, ii)
+    return Line(f"{name}, at II {ii}", text, spent, claims, paper, why or otherwise(paper))
 
 
 def larger(asker: Asker, name: str, loop: Graph, bound: int, known_ii: int | None = None) -> Line:
@@ -114,7 +115,18 @@ def larger(asker: Asker, name: str, loop: Graph, bound: int, known_ii: int | Non
     claims = {"least II proved": result.status is Status.OPTIMAL, f"larger than {bound}": (result.ii or 0) > bound}
     if known_ii is not None:
         claims[f"II {known_ii}"] = result.ii == known_ii
-    return Line(name, answer_text(loop, result), spent, claims, asker.paper_at(loop, bound), f"paper: asked at {bound}")
+    paper = asker.paper_at(loop, bound)
+    why = "; ".join(filter(None, [f"paper: asked at {bound}", otherwise(paper)]))
+    return Line(name, answer_text(loop, result), spent, claims, paper, why)
+
+
+def otherwise(paper: PaperSays) -> str:
+    """Why the paper's model has a schedule where the exact one has none, if it has."""
+    if not paper.text.startswith(Verdict.FEASIBLE.value):
+        return ""
+    if paper.text.endswith("judge: legal"):
+        return "the paper's model has a schedule there, legal with its rounded costs"
+    return "the paper's model has a schedule there, which the judge refuses"
 
 
 def of_project(
@@ -131,7 +143,7 @@ def of_project(
     least_ii = bounds(loop).min_ii
     claims = {"proved": proved(result), f"II at the bound, {least_ii}": result.ii == least_ii}
     for level, count in (counts or {}).items():
-        claims[f"{count} {level.value}"] = bool(result.levels) and value(result, level) == count
+        claims[f"{count} {level.value.replace('_', '-')}"] = bool(result.levels) and value(result, level) == count
     claims |= facts(result.schedule, wanted)
     return Line(name, answer_text(loop, result), spent, claims, asker.paper(loop) if ask_paper else None)
 
@@ -264,24 +276,33 @@ def solved(asker: Asker, name: str) -> Line:
 
 REGISTERS = (240, 224, 208, 200, 184, 168, 152)
 """Per thread, of the front."""
+FRONT_LOOPS = {
+    "fa_bwd_hopper": (1, 2, 3),
+    "attention_backward_hopper, two_key_tiles": (1, 2),
+    "attention_backward_blackwell, main": (1, 2),
+}
+"""With the numbers of groups that compute."""
+FRONT_NOTES = (
+    "Registers: the most that a thread may have. Each number is proved least; *none*: no II up to four times the bound "
+    "of units and recurrences, proved; *≤*: found, and not proved least; *?*: not decided."
+)
 
 
 def front(asker: Asker) -> Iterator[str]:
     """Least II against registers per thread and groups that compute."""
-    loops = {"fa_bwd_hopper": known("fa_bwd_hopper")}
-    names = ("attention_backward_hopper, two_key_tiles", "attention_backward_blackwell, main")
-    loops |= {name: projects()[name] for name in names}
     rows: list[list[str]] = []
-    for name, loop in loops.items():
-        for count in (1, 2, 3):
-            cells = [front_cell(asker, with_group_counts(loop, {"compute": count}), most) for most in REGISTERS]
-            rows.append([name, str(count), *cells])
+    for name, counts in FRONT_LOOPS.items():
+        for count in counts:
+            rows.append(front_row(asker, name, count))
             print(*rows[-1], sep="\t", flush=True)
     yield table(["loop", "compute groups", *(f"{most} registers" for most in REGISTERS)], rows)
-    yield (
-        "Registers: the most that a thread may have. Each number is proved least; *none*: no II up to four times the "
-        "bound of units and recurrences, proved; *≤*: found, and not proved least; *?*: not decided."
-    )
+    yield FRONT_NOTES
+
+
+def front_row(asker: Asker, name: str, count: int) -> list[str]:
+    """One loop with so many groups."""
+    loop = with_group_counts(projects()[name] if name in projects() else known(name), {"compute": count})
+    return [name, str(count), *(front_cell(asker, loop, most) for most in REGISTERS)]
 
 
 def front_cell(asker: Asker, loop: Graph, registers: int) -> str:
