@@ -131,7 +131,7 @@ def explanation_text(name: str, explanation: Explanation) -> str:
         lines.append("what leaves least room:")
         lines += [f"  {reason.sentence}" for reason in explanation.binding]
     enough = [r for r in explanation.relaxations if r.new is not None]
-    lines += _listed("what would help, each by itself:", [r.sentence + ("" if r.least else " or less") for r in enough])
+    lines += _listed("what would help, each by itself:", [r.text for r in enough])
     lines += _listed("what would not help:", [r.sentence for r in explanation.relaxations if r.new is None])
     depends = [sensitivity.sentence for sensitivity in explanation.sensitivity]
     lines += _listed(f"what the least II, {explanation.least_ii}, depends on:", depends)

@@ -105,6 +105,12 @@ class Relaxation:
     sentence: str
     highlight: Highlight = NOTHING
 
+    @property
+    def text(self) -> str:
+        """The sentence, and whether less might do."""
+        sure = self.least or self.new is None
+        return self.sentence if sure else f"{self.sentence} (perhaps a smaller change is enough)"
+
     def as_json(self) -> dict[str, Any]:
         """The fields of the command line's `relaxations` entries."""
         return {

@@ -10,7 +10,7 @@ from core.explain.certified import certificate_reason
 from core.explain.chains import Chain, chains
 from core.explain.constraints import FOR_VARIABLE_LATENCY, Constraint, Topic, issuing_ops, may_hold
 from core.explain.question import Question
-from core.graph.model import DependenceKind, Graph, GroupKind, Op, Space
+from core.graph.model import DependenceKind, Graph, GroupKind, InOrderIssue, Op, Space
 from core.schedule.bounds import certificates
 from core.schedule.bounds_time import unit_loads
 from core.schedule.certificate import Certificate
@@ -105,10 +105,9 @@ class Teller:
         work, available = sum(op.issue_cycles for op in ops), self.question.ii * sum(kind.count for kind in kinds)
         parts = largest([(op.id, op.issue_cycles) for op in ops])
         who = _kinds_text(kinds)
-        sentence = (
-            f"a group issues one op at a time: {cycles(work)} in each iteration ({parts}) on {who}, "
-            f"which {'have' if _count(kinds) != 1 else 'has'} {available}"
-        )
+        weak = self.graph.rules.in_order_issue is InOrderIssue.WEAK
+        rule = "issues nothing beside an op that waits for an asynchronous one" if weak else "issues one op at a time"
+        sentence = f"a group {rule}: the ops take {work} of {cycles(available)} in each iteration on {who} ({parts})"
         return Reason(Family.ISSUE, who, work, available, _names(ops), sentence, groups=_kinds(kinds))
 
     def register_limit(self, constraint: Constraint) -> Reason:
@@ -200,7 +199,7 @@ class Teller:
         ops.sort(key=lambda op: -op.hand_off_cycles)
         shown = largest([(op.id, op.hand_off_cycles) for op in ops[:SHOWN]]).replace(" + ", ", ")
         more = f" and {len(ops) - SHOWN} more" if len(ops) > SHOWN else ""
-        sentence = f"a value that crosses groups comes later, by these cycles: {shown}{more}"
+        sentence = f"a value reaches another group later, by so many cycles: {shown}{more}"
         return Reason(Family.DEPENDENCE, "hand-off", ops[0].hand_off_cycles, None, _names(ops), sentence)
 
     def no_hand_off(self, constraint: Constraint) -> Reason:

@@ -93,7 +93,7 @@ class Relaxations:
                     old,
                     off,
                     True,
-                    f"groups that need not issue in order (rule in_order_issue is {old} now)",
+                    f"ops of one group issued at the same time (rule in_order_issue: {off} instead of {old})",
                 )
             case Topic.NO_HAND_OFF:
                 yield Relaxation("hand-offs", None, "forbidden", "allowed", True, "register values may cross groups")

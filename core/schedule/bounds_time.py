@@ -44,7 +44,7 @@ class Load:
         places = f"{self.places} x {ii}" if self.places != 1 else f"{ii}"
         sentence = (
             f"{self.subject} {what} {self.work} cycles in each iteration ({largest(self.parts)}), "
-            f"an interval of {ii} cycles has {places}"
+            f"an interval of {ii} cycle{'' if ii == 1 else 's'} has {places}"
         )
         ops = tuple(name for name, _ in self.parts)
         return Certificate(self.family, self.subject, self.work, available, ops, sentence)

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 from explain_cases import case_graph, impossible
 
-from core.explain.answer import Explanation, Highlight, ProofState
+from core.explain.answer import Explanation, Highlight, ProofState, Relaxation
 from core.explain.explain import explain
 from core.explain.options import ExplainOptions
 from core.explain.question import Question, why_not_ii, why_not_registers, why_not_together
@@ -90,3 +90,13 @@ def test_many_reasons_are_summed_up_by_the_interval_that_they_allow() -> None:
     assert core.state is ProofState.PROVED_MINIMAL
     assert len(core.reasons) == 11
     assert (core.nearest_ii, core.nearest_proved) == (10, True)
+
+
+def test_a_change_that_may_be_too_large_says_so() -> None:
+    """Of a latency the smaller change is the greater number."""
+    sure = Relaxation("latency", "a", 10, 4, True, "a latency of 4 cycles for a instead of 10")
+    unsure = Relaxation("latency", "a", 10, 4, False, sure.sentence)
+    never = Relaxation("ii", None, 4, None, True, "no II from 4 to 16 is possible")
+    assert sure.text == sure.sentence
+    assert unsure.text == f"{sure.sentence} (perhaps a smaller change is enough)"
+    assert never.text == never.sentence

@@ -189,9 +189,8 @@ class _Writer:
         return f"{self._link(BULLET, Target(lit))} {self._linked(found.sentence)}"
 
     def _relaxation(self, relaxation: Relaxation) -> str:
-        least = "" if relaxation.least else " or less"
-        change = f"<b>{escape(str(relaxation.old))} \N{RIGHTWARDS ARROW} {escape(str(relaxation.new))}</b>{least}"
-        text = f"{change}: {self._linked(relaxation.sentence)}"
+        change = f"<b>{escape(str(relaxation.old))} \N{RIGHTWARDS ARROW} {escape(str(relaxation.new))}</b>"
+        text = f"{change}: {self._linked(relaxation.text)}"
         if self._facts.applicable(relaxation):
             lit = self._nouns.shown(relaxation.highlight)
             text += f" &nbsp;{self._link('Apply', Target(lit, relaxation=relaxation))}"
