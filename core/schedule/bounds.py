@@ -124,7 +124,7 @@ class Arithmetic:
             min_ii=min_ii,
             lower_bound=lower_bound,
             units=units,
-            critical_recurrence=self._recurrence(),
+            critical_recurrence=self.recurrence(),
             certificates=self.certificates(refuted) if at_all else (),
         )
 
@@ -147,7 +147,8 @@ class Arithmetic:
         paths = Paths(len(self._graph.ops), self._arcs, ii)
         return list(Occupancy(self._index, self._choice, paths).certificates())
 
-    def _recurrence(self) -> Recurrence | None:
+    def recurrence(self) -> Recurrence | None:
+        """The critical one, None without any."""
         if self._cycle is None:
             return None
         dependences = tuple(self._graph.dependences[index] for index in self._cycle.arcs)

@@ -56,7 +56,7 @@ def arithmetic(graph: Graph, ii: int) -> FirstLayer:
         _tightest(unit_loads(graph), ii),
         _tightest((load for load in issue if len(load.parts) > 1), ii),
         tuple(_memory(graph, ii)),
-        counted.bounds().critical_recurrence,
+        counted.recurrence(),
         counted.certificates(ii),
     )
 
