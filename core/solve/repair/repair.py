@@ -96,11 +96,7 @@ class _Repairing:
             verdict = self._fewest(descent, models)
         if descent.best is None:
             return self._answer(verdict, models.stages)
-        descent.nearer(timing, MOVEMENT_BOUND * budget.work, complete=True)
-        if not (descent.movement.proved or budget.spent) and models.keeps_some(descent.best):
-            descent.nearer(models.kept(descent.best), MOVEMENT * budget.work, complete=False)
-        if not (descent.movement.proved or budget.spent):
-            descent.nearer(models.every(), budget.work, complete=True)
+        self._nearest_of_fewest(descent, models, timing)
         return Repaired(
             Verdict.FEASIBLE,
             budget.seconds(),
@@ -125,6 +121,18 @@ class _Repairing:
         if self._budget.spent:
             return Verdict.UNKNOWN
         return descent.fewer(models.every(), COUNT * self._budget.work, complete=True)
+
+    def _nearest_of_fewest(self, descent: Descent, models: _Models, timing: NearestModel) -> None:
+        """Less movement: what rules about time allow, then with the groups that the best schedule has, then, where that
+        may be a proof, with any."""
+        budget = self._budget
+        descent.nearer(timing, MOVEMENT_BOUND * budget.work, complete=True)
+        some = descent.best is not None and models.keeps_some(descent.best)
+        if descent.best is not None and some and not (descent.movement.proved or budget.spent):
+            part = MOVEMENT if descent.fewest else 1.0
+            descent.nearer(models.kept(descent.best), part * budget.work, complete=False)
+        if (descent.fewest or not some) and not (descent.movement.proved or budget.spent):
+            descent.nearer(models.every(), budget.work, complete=True)
 
     def _answer(self, verdict: Verdict, stages: int = 0) -> Repaired:
         return Repaired(verdict, self._budget.seconds(), stages)
