@@ -6,6 +6,7 @@ Qt is imported inside the functions: the solver process imports this module too,
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 import tempfile
@@ -26,6 +27,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the window. Exit codes of a picture: 0, 2 if it cannot be written, 3 for a bad input, 70 for an internal
     error."""
     options = _parser().parse_args(argv)
+    gc.disable()  # until the window stands: hardly anything is thrown away before
+    try:
+        return _show(options)
+    finally:
+        gc.enable()
+
+
+def _show(options: argparse.Namespace) -> int:
     if options.scale is not None:
         os.environ["QT_SCALE_FACTOR"] = str(options.scale)
     if options.screenshot and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
@@ -83,7 +92,15 @@ def _run(app: QApplication, options: argparse.Namespace) -> int:
     window.files.offer_recovery()
     if options.input:
         window.files.open(options.input)
+    end_of_start()
     return app.exec()
+
+
+def end_of_start() -> None:
+    """Lets the garbage collector work from here on, without the modules and widgets that live as long as the window:
+    to look through all of them again and again would hold the event loop up."""
+    gc.freeze()
+    gc.enable()
 
 
 def _take_picture(app: QApplication, options: argparse.Namespace) -> int:

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.resources import data_folder
 from tests.bench.figures import Figure, Watch, tell
+from twill_gui.app import end_of_start
 from twill_gui.document import editing
 from twill_gui.document.recovery import AUTOSAVE_MS
 from twill_gui.main_window import MainWindow
@@ -37,7 +38,8 @@ START_S, GAP_MS = 2.0, 50.0
 STARTS, CANCELS, AUTOSAVES, EDITS = 5, 4, 20, 8
 
 _START = """
-import sys, time
+import gc, sys, time
+gc.disable()
 from pathlib import Path
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication
@@ -56,6 +58,8 @@ window.dock_layout.reset()
 window.show()
 if sys.argv[1]:
     window.files.open(Path(sys.argv[1]), ask=False)
+from twill_gui.app import end_of_start
+end_of_start()
 
 class Painted(QObject):
     seen = False
@@ -248,6 +252,7 @@ def main() -> None:
         window.dock_layout.reset()
         window.show()
         window.files.open(folder / options.project.name, ask=False)
+        end_of_start()
         QTest.qWait(500)
         pulse = Pulse()
         hold_ups("while nothing runs", pulse, lambda: True, 2)
