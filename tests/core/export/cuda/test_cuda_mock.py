@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mock_runs import SAMPLES, build, kernel_of, needs_compiler, run_mock, scheduled, write_case
+from readback import kernel
 
 from core.export.cuda.batch import Case, checked_batch
-from core.export.cuda.folder import export_schedules, export_straight
+from core.export.cuda.folder import export_program, export_schedules, export_straight
 from core.export.cuda.options import Options, Order
 from core.ir.source import load_module
 
@@ -49,6 +50,13 @@ SCHEDULED = {
     "linear_attention_hopper": "linear_attn_sm90_c64k64v64-bf16_v39_pre",
     "swiglu_hopper": "gemm_swiglu_sm90_m128n128k64-bf16_v39_pre",
 }
+MORE_SCHEDULES = {
+    "attention_backward_hopper two_key_tiles": "fa_bwd_fused_sm90_d128m64n128-f16_v39_pre",
+    "attention_causal_hopper": "fa_fwd_sm90_d128m128n128-f16-causal_v39_pre",
+    "gemm_hopper_8_warps": "gemm_tma_sm90_m128n128k64-f16_v39_pre",
+    "layer_norm_hopper": "layer_norm_sm90_n1024-bf16_v36_pre",
+    "swiglu_hopper two_row_tiles": "gemm_swiglu_sm90_m128n128k64-bf16_v39_pre",
+}
 
 
 @pytest.mark.parametrize("name", [*IN_ORDER, *(pytest.param(name, marks=pytest.mark.long) for name in MORE)])
@@ -68,6 +76,16 @@ def test_role_programs(project: str, tmp_path: Path) -> None:
     write_case(module, SCHEDULED[project], tmp_path)
     build(tmp_path)
     answer = run_mock(tmp_path)
+    assert answer["ok"], answer
+
+
+@pytest.mark.parametrize("name", MORE_SCHEDULES)
+def test_kernels_of_several_loops_and_other_schedules(name: str, tmp_path: Path) -> None:
+    program, _ = kernel(name)
+    assert not export_program(program, tmp_path).file.holes
+    write_case(program.module, MORE_SCHEDULES[name], tmp_path)
+    build(tmp_path, ["-O1"])
+    answer = run_mock(tmp_path, 2)
     assert answer["ok"], answer
 
 
