@@ -22,8 +22,8 @@ def place_roles(module: Module, loops: Sequence[ScheduledLoop]) -> tuple[dict[st
     single role, which takes what it likes.
 
     As the judge packs them: roles of fewer than four warps in the order of their names, each into the warp group begun
-    last if it still has room. What the register file has beyond the grants is shared among the roles that compute: what
-    they do outside of the scheduled loops counts in no grant.
+    last if it still has room. What the register file has beyond the grants is shared among the roles of whole warp
+    groups: what they do outside of the scheduled loops counts in no grant, nor do the addresses of loads by pointers.
     """
     found = _used(loops)
     if not found:
@@ -52,21 +52,19 @@ def place_roles(module: Module, loops: Sequence[ScheduledLoop]) -> tuple[dict[st
     }
     if len(roles) == 1:
         return roles, ()
-    computing = [not found[name][0].variable_latency for name in whole for _ in range(-(-found[name][0].warps // 4))]
-    return roles, _raised(grants, computing, loops[0].graph.machine.registers)
+    sharing = sum(-(-found[name][0].warps // WARP_GROUP) for name in whole)
+    return roles, _raised(grants, sharing, loops[0].graph.machine.registers)
 
 
-def _raised(grants: Sequence[int], computing: Sequence[bool], file: RegisterFile) -> tuple[int, ...]:
-    """The grants, with what a launch of so many warp groups leaves over given to those that compute."""
-    if file.pool is not Pool.WARPGROUP or not any(computing):
+def _raised(grants: Sequence[int], sharing: int, file: RegisterFile) -> tuple[int, ...]:
+    """The grants, with what a launch of so many warp groups leaves over given to the first `sharing` ones."""
+    if file.pool is not Pool.WARPGROUP or not sharing:
         return tuple(grants)
     over = launch_words(len(grants), file.file_words, file.granularity) // THREADS - sum(grants)
-    share = max(0, over) // sum(computing)
+    share = max(0, over) // sharing
     most = file.max_per_thread // file.granularity * file.granularity
     raised = [
-        min(most, (grant + share) // file.granularity * file.granularity)
-        if at < len(computing) and computing[at]
-        else grant
+        min(most, (grant + share) // file.granularity * file.granularity) if at < sharing else grant
         for at, grant in enumerate(grants)
     ]
     return tuple(max(grant, more) for grant, more in zip(grants, raised, strict=True))

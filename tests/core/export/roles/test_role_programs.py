@@ -240,6 +240,13 @@ def test_loops_of_one_kernel_share_the_rings_of_equal_tiles() -> None:
     assert_faultless(program)
 
 
+def test_a_whole_warp_group_that_loads_has_its_share_of_what_the_file_has_left() -> None:
+    """Loads by pointers hold addresses, which count in no grant."""
+    program = sample("linear_attention_hopper")
+    role = program.role("load.0")
+    assert role.warps == 4 and program.grants[role.first_thread // 128] > role.grant
+
+
 @pytest.mark.parametrize("folder", [folder for folder, _ in SAMPLES])
 def test_registers_of_the_block_are_the_grants_and_what_the_file_has_left(folder: str) -> None:
     program, loop = sample(folder), sample_loop(folder)
