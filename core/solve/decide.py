@@ -37,6 +37,7 @@ class Decider:
         self.judge = Judge(problem.graph)
         self.arithmetic = Arithmetic(problem.graph)
         self.seed = seed
+        self._spare: ExactModel | None = None
 
     def decide(self, ii: int, work: float | None = None, *, guess: bool = False) -> Decision:
         """Whether there is a schedule at `ii`, within all that is left of the budget or so much work.
@@ -69,7 +70,10 @@ class Decider:
         except OutOfTimeError:
             return None
         result = self.ask(model, work)
-        return self.schedule(model, result) if result.verdict is Verdict.FEASIBLE else None
+        if result.verdict is not Verdict.FEASIBLE:
+            return None
+        self._spare = model
+        return self.schedule(model, result)
 
     def exclude(self, lowest: int, highest: int, work: float | None = None) -> TrailEntry:
         """Whether arguments that hold for all of these intervals show that none is feasible.
@@ -85,7 +89,11 @@ class Decider:
         return replace(self._entry(highest, verdict, stages, began), lowest=lowest)
 
     def model(self, ii: int, stages: int, below: int = 0) -> ExactModel:
-        """The exact model, made within the budget. Raises OutOfTimeError."""
+        """The exact model, made within the budget or left by `find`, for the caller alone. Raises OutOfTimeError."""
+        spare = self._spare
+        if spare is not None and (spare.ii, spare.stages, 0) == (ii, stages, below):
+            self._spare = None
+            return spare
         return ExactModel(self.problem, ii, stages, below, self.budget.check)
 
     def ask(self, model: ExactModel, work: float | None = None) -> Run:
