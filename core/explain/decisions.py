@@ -23,9 +23,6 @@ EFFORTS = ((0.02, 600_000), (0.08, ANY_STEPS))
 """Deterministic work of CP-SAT and steps of z3, in turn: most questions are quick for one of them, about 0.1 and 0.2
 seconds at first."""
 
-ANY_GROUP = 0.05
-"""Work of CP-SAT where ops may be on groups for others: z3 then begins anew."""
-
 PART_FROM = 3
 """Ops that must be on one group are asked about alone if there are so many."""
 
@@ -155,8 +152,11 @@ class Decisions:
             return Verdict.INFEASIBLE
         fewer = self._with_fewer_groups(graph)
         if not held >= self._assumptions.always:
-            verdict = self._by_search(graph, fewer, ANY_GROUP, clock)
-            return self._alone(graph, clock) if verdict is Verdict.UNKNOWN else verdict
+            verdict = self._by_search(graph, fewer, EFFORTS[0][0], clock)
+            if verdict is Verdict.UNKNOWN:
+                verdict = self._alone(fewer, clock)
+                verdict = self._alone(graph, clock) if verdict is Verdict.INFEASIBLE and fewer != graph else verdict
+            return verdict
         for work, steps in EFFORTS:
             ways = [
                 partial(self._by_search, graph, fewer, work, clock),
