@@ -24,6 +24,7 @@ from core.export.roles.walk import walk
 from core.ir.vocabulary import MATRIX_OPS
 from core.project.load import load_project
 from core.project.opened import open_project
+from core.resources import data_folder
 from core.schedule.read import load_schedule
 from tests.core.export.roles.programs import CORPUS, sample
 from tests.core.export.roles.test_role_programs import assert_faultless
@@ -79,6 +80,14 @@ def pipelines(program: RoleProgram) -> list[Pipeline]:
     return [one for role in program.roles for one in walk(role.statements) if isinstance(one, Pipeline)]
 
 
+def two_key_tiles() -> RoleProgram:
+    """Attention backward with a schedule whose matrix ops are under way from one interval to the next."""
+    opened = open_project(load_project(data_folder("projects") / HOPPER[1][0]).for_schedule(HOPPER[1][1]))
+    assert opened.tiles is not None
+    schedule = load_schedule(CORPUS.parent / "cuda" / "attention_backward_two_key_tiles.yaml", opened.graph)
+    return scheduled_program([ScheduledLoop(opened.tiles, opened.graph, schedule, opened.fusion)])
+
+
 @pytest.mark.parametrize(("folder", "name"), HOPPER)
 def test_what_a_loop_carries_and_others_read_is_waited_for_with_all_that_is_under_way(folder: str, name: str) -> None:
     """ptxas 13.0 serialises the whole kernel (C7514, C7517) if a wait that leaves groups under way completes one from
@@ -95,14 +104,14 @@ def test_what_a_loop_carries_and_others_read_is_waited_for_with_all_that_is_unde
 def test_the_body_begins_where_nothing_has_to_be_waited_for_early() -> None:
     """The schedule leaves a matrix op under way from one interval to the next and issues another before its result is
     read; some cycles later nothing is under way."""
-    found = pipelines(sample("attention_backward_hopper", "two_key_tiles"))
+    found = pipelines(two_key_tiles())
     waits = [one.why for part in found for one in walk(part.steady) if isinstance(one, MmaWait)]
     assert waits and not any("loses count" in why for why in waits)
 
 
 def test_what_is_handed_over_is_loaded_again_for_a_later_reader() -> None:
     """Two parts of a tile need lse at different times; the slot is given back behind the second reading."""
-    role = sample("attention_backward_hopper", "two_key_tiles").role("compute.0")
+    role = two_key_tiles().role("compute.0")
     (one,) = (each for each in role.statements if isinstance(each, Pipeline))
     lse = [each for each in one.steady if isinstance(each, Take | ArriveFree) and "lse" in str(each)]
     assert [type(each) for each in lse] == [Take, Take, ArriveFree]
@@ -118,4 +127,4 @@ def test_small_values_whose_copies_move_on_are_handed_over_too() -> None:
 
 
 def test_a_body_that_begins_in_mid_interval_runs_without_fault() -> None:
-    assert_faultless(sample("attention_backward_hopper", "two_key_tiles"))
+    assert_faultless(two_key_tiles())
