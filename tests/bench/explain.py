@@ -44,7 +44,7 @@ def questions() -> Iterator[tuple[str, Question]]:
     for folder in sorted(path for path in data_folder("projects").iterdir() if path.is_dir()):
         project = load_project(folder)
         for entry, schedule in project.schedules.items():
-            if entry in project.kernel_schedules or not is_file(schedule.file):
+            if not is_file(schedule.file):
                 continue
             graph = open_project(project.for_schedule(entry)).graph
             ii = load_schedule(schedule.file, graph).ii - 1
