@@ -27,6 +27,7 @@ from core.solve.events import Verdict
 from core.solve.repair.repair import repair
 from core.solve.repair.request import Place, Repaired, RepairRequest
 from tests.bench.report import RESULTS, environment, project_graphs, table, write
+from twill_gui.document.dropping import EFFORT_S
 
 FILE = RESULTS / "repair.md"
 WINDOW = "## In the window"
@@ -63,7 +64,7 @@ def main() -> None:
     """Measures and writes the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--drags", type=int, default=200)
-    parser.add_argument("--effort-s", type=float, default=1.0)
+    parser.add_argument("--effort-s", type=float, default=EFFORT_S, help="of work on a drag; left out: the window's")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     rows: list[list[object]] = []

@@ -294,15 +294,19 @@ def test_command_lines_are_understood(window: MainWindow, capsys: pytest.Capture
 def test_the_repair_of_the_shown_moves_as_a_command_line(
     window: MainWindow, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    kept = window.document.schedule
+    assert kept is not None
+    start = kept.ops["reduce.0"].start + 4
     editing.nudge_ops(window.document, ["reduce.0"], 4)
     window.actions_by_name["copy_repair"].trigger()
     words = shlex.split(QGuiApplication.clipboard().text())
-    assert words[1] == "repair" and words[-3:] == ["--rotate", "--move", "reduce.0=2221@compute.0"]
+    move = f"reduce.0={start}@{kept.ops['reduce.0'].group}"
+    assert words[1] == "repair" and words[-3:] == ["--rotate", "--move", move]
     assert main([*words[1:], "-o", str(tmp_path / "repaired.yaml"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["status"] in ("optimal", "feasible")
     graph = window.document.graph
     assert graph is not None
-    assert load_schedule(tmp_path / "repaired.yaml", graph).ops["reduce.0"].start == 2221
+    assert load_schedule(tmp_path / "repaired.yaml", graph).ops["reduce.0"].start == start
 
 
 def test_the_command_of_an_unsaved_project_names_machine_and_loop(open_window: OpenWindow, tmp_path: Path) -> None:

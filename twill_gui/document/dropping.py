@@ -9,8 +9,9 @@ from core.schedule.fit import misfits
 from core.schedule.model import Schedule
 from core.solve.repair.request import Place, RepairRequest
 
-EFFORT_S, LIMIT_S = 1.0, 5.0
-"""Seconds of work on a repair after a drop, and what they may come to where other programs work too."""
+EFFORT_S, LIMIT_S = 0.4, 5.0
+"""Seconds of work on a repair after a drop, beside some 0.1 s to prepare it, and what both may come to where other
+programs work too."""
 
 
 @dataclass(frozen=True, slots=True)

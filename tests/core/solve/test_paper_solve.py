@@ -18,7 +18,18 @@ from core.schedule.check import check
 from core.schedule.model import Schedule
 from core.schedule.report import Family
 from core.schedule.variations import with_group_counts
-from core.solve.events import Done, Event, Incumbent, ModelName, Progress, SolveOptions, SolveResult, Status, Verdict
+from core.solve.events import (
+    Done,
+    Event,
+    Incumbent,
+    ModelName,
+    Progress,
+    Solved,
+    SolveOptions,
+    SolveResult,
+    Status,
+    Verdict,
+)
 from core.solve.paper.retime import retimed
 from core.solve.solve import solve
 from core.solve.worker import work
@@ -122,7 +133,7 @@ def test_the_worker_process_stops_when_told() -> None:
     time.sleep(2)
     connection.send("stop")
     while not isinstance(event := connection.recv(), Done):
-        assert isinstance(event, Progress)
+        assert isinstance(event, Progress | Solved)
     process.join()
     assert isinstance(event.result, SolveResult) and event.result.status is Status.UNKNOWN
 
