@@ -165,6 +165,19 @@ def test_the_filter_finds_rules_and_a_selected_op_shows_its_own(bot: QtBot, wind
     assert current is not None and "exp2" in current.text(0) and current.isExpanded()
 
 
+def test_an_op_selected_before_the_machine_is_looked_at_shows_its_rule(bot: QtBot, window: MainWindow) -> None:
+    window.document.select(frozenset({"exp2.0"}))
+    window.dock_layout.bring_forward("Machine")
+    tree = window.tool_docks.machine.tree
+    bot.waitUntil(lambda: tree.currentItem() is not None)
+    current = tree.currentItem()
+    assert current is not None and "exp2" in current.text(0) and current.isExpanded()
+    window.dock_layout.bring_forward("Project")
+    window.document.select(frozenset({"reduce.0"}))
+    window.dock_layout.bring_forward("Machine")
+    bot.waitUntil(lambda: (item := tree.currentItem()) is not None and "tt.reduce" in item.text(0))
+
+
 def test_another_machine_by_key(bot: QtBot, window: MainWindow) -> None:
     window.dock_layout.bring_forward("Machine")
     choose(bot, window.tool_docks.machine.choice, "h200")

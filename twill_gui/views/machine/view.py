@@ -35,9 +35,10 @@ class MachineView(QWidget):
         self._names = tuple(names)
         self._colors = colors
         self._outdated = True
+        self._behind = False  # the selection has changed since its rule was shown
         self._found: tuple[str, str] | None = None
         self._fill_timer = QTimer(self, interval=0, singleShot=True)
-        self._fill_timer.timeout.connect(self._fill)
+        self._fill_timer.timeout.connect(self._catch_up)
         self.choice = QComboBox()
         self.choice.setAccessibleName("Machine")
         self.choice.setToolTip("The machine that the loop is for: one of the program's, or a file")
@@ -93,7 +94,7 @@ class MachineView(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """A tab behind another is visible to Qt but never painted: so the file is read once it is looked at."""
         super().paintEvent(event)
-        if self._outdated:
+        if self._outdated or self._behind:
             self._fill_timer.start()
 
     def _on_changed(self, change: Change) -> None:
@@ -116,6 +117,12 @@ class MachineView(QWidget):
             self.choice.setCurrentIndex(self.choice.findText(name))
         self._outdated = True
         self.update()
+
+    def _catch_up(self) -> None:
+        if self._outdated:
+            self._fill()
+        if self._behind:
+            self._reveal(self._document.selection)
 
     def _fill(self) -> None:
         """Reads the machine's file into the tree."""
@@ -154,9 +161,10 @@ class MachineView(QWidget):
             self.machine_requested.emit(name)
 
     def _reveal(self, selection: frozenset[str]) -> None:
-        """Shows the rule that costs the selected op."""
+        """Shows the rule that costs the selected op, once the view is looked at."""
+        self._behind = self._outdated or not self.isVisible()
         state = self._document.state
-        if state is None or len(selection) != 1 or not self.tree.isVisible():
+        if self._behind or state is None or len(selection) != 1:
             return
         source = state.variant.opened.sources.get(next(iter(selection)))
         if source is not None and source.rule is not None and source.rule.line is not None:
