@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from twill_gui.theme import Theme
 
 FIRST_SIZE = (1600, 1000)
-SWITCH_S = 0.0005
-"""Seconds after which a thread that computes lets the window's go on. It waits so long after nearly every call into
-Qt: 5 ms, as Python has it, add up to hold-ups of 100 ms."""
 EXIT_OK, EXIT_NOT_WRITTEN, EXIT_BAD_INPUT, EXIT_INTERNAL = 0, 2, 3, 70
 
 
@@ -101,11 +98,9 @@ def _run(app: QApplication, options: argparse.Namespace) -> int:
 
 def end_of_start() -> None:
     """Lets the garbage collector work from here on, without the modules and widgets that live as long as the window:
-    to look through all of them again and again would hold the event loop up. And other threads are told to let the
-    window's go on soon."""
+    to look through all of them again and again would hold the event loop up."""
     gc.freeze()
     gc.enable()
-    sys.setswitchinterval(SWITCH_S)
 
 
 def _take_picture(app: QApplication, options: argparse.Namespace) -> int:
