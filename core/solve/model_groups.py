@@ -43,8 +43,10 @@ class Grouping:
                 cp.add_implication(literal, used)
             pinned = problem.candidates[i].pinned
             if pinned is not None:
+                # Not all ops that must be on one group with this one may be where it is pinned.
+                its_own = self.on(pinned).get(i)
                 for literal in holding:
-                    cp.add_implication(literal, self.on(pinned)[i])
+                    cp.add_bool_or([~literal] if its_own is None else [~literal, its_own])
         for kind in problem.graph.groups:
             of_kind = [self.used[i] for i, one in enumerate(problem.candidates) if one.kind == kind.kind]
             cp.add(sum(of_kind) <= kind.count)

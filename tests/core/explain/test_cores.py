@@ -73,6 +73,14 @@ def test_random_graphs() -> None:
     assert len(topics) >= 8, topics
 
 
+def test_an_op_pinned_where_its_companion_may_not_be() -> None:
+    """Ops that must be on one group, which not all of them may be on, and to which one is pinned."""
+    questions = list(random_impossible(range(1116, 1117)))
+    assert questions
+    for question in questions:
+        check_cores(question)
+
+
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_many_random_graphs() -> None:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 CHART_HEIGHT = 104
 CHART_MODULE = "twill_gui.views.bounds.chart"
 IMPORT_SWITCH_S = 0.0002
-"""Seconds that the importing thread keeps the interpreter while the window's thread asks for it. For all threads and all
-the time it would be dearer: edits took half as long again."""
+"""Seconds that the importing thread keeps the interpreter while the window's thread asks for it. For all threads and
+all the time it would be dearer: edits took half as long again."""
 
 
 class _Importer(QObject):
