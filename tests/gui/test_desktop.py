@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from file_dialogs import answer_file_dialog
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import (
     QDragEnterEvent,
@@ -18,7 +19,7 @@ from PySide6.QtGui import (
     QNativeGestureEvent,
     QPointingDevice,
 )
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QMessageBox, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 from states import write_project
 
@@ -91,17 +92,7 @@ def test_a_view_is_saved_by_menu_in_the_format_of_its_suffix(
 ) -> None:
     window = open_window(write_project(tmp_path / "p"))
     file = tmp_path / f"view.{suffix}"
-
-    def answer() -> None:
-        dialog = QApplication.activeModalWidget()
-        assert isinstance(dialog, QFileDialog)
-        field = dialog.findChild(QLineEdit, "fileNameEdit")
-        assert field is not None
-        field.clear()
-        bot.keyClicks(field, str(file))
-        bot.keyClick(field, Qt.Key.Key_Return)
-
-    QTimer.singleShot(300, answer)
+    answer_file_dialog(bot, file)
     take(bot, menu(window, "Save picture of"), "Problems")
     bot.waitUntil(file.exists)
     if suffix == "png":

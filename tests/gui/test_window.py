@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from file_dialogs import answer_file_dialog
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage
-from PySide6.QtWidgets import QApplication, QCommandLinkButton, QFileDialog, QLineEdit, QMessageBox
+from PySide6.QtWidgets import QApplication, QCommandLinkButton, QMessageBox
 from pytestqt.qtbot import QtBot
 from states import GRAPH, SCHEDULE, write_project
 
@@ -63,21 +64,6 @@ def press(bot: QtBot, window: MainWindow, key: Qt.Key, modifier: Qt.KeyboardModi
     window.activateWindow()
     bot.waitUntil(window.isActiveWindow)
     bot.keyClick(window.focusWidget() or window, key, modifier)
-
-
-def answer_file_dialog(bot: QtBot, path: Path) -> None:
-    """Types the path into the file dialog that is about to appear, and presses Enter."""
-
-    def answer() -> None:
-        dialog = QApplication.activeModalWidget()
-        assert isinstance(dialog, QFileDialog)
-        field = dialog.findChild(QLineEdit, "fileNameEdit")
-        assert field is not None
-        field.clear()
-        bot.keyClicks(field, str(path))
-        bot.keyClick(field, Qt.Key.Key_Return)
-
-    QTimer.singleShot(200, answer)
 
 
 def answer_message_box(bot: QtBot, button: QMessageBox.StandardButton) -> None:
