@@ -54,9 +54,9 @@ class Solver:
         return _VERDICTS[result.status], result.schedule
 
     def glance(self, graph: Graph, ii: int, work: float, clock: Clock) -> tuple[Verdict, Schedule | None]:
-        """As `ask`, within so much deterministic work, and in the way that is quickest where that is enough."""
+        """As `ask`, within so much deterministic work, without arithmetic and second opinions."""
         from core.solve.decide import Decider
-        from core.solve.engine import Budget, OutOfTimeError, Way, run
+        from core.solve.engine import Budget, OutOfTimeError, run
         from core.solve.problem import enough_stages, make_problem
 
         limit_s = min(self.call_limit_s, clock.left())
@@ -65,7 +65,7 @@ class Solver:
             model = decider.model(ii, enough_stages(decider.problem, ii))
         except OutOfTimeError:
             return Verdict.UNKNOWN, None
-        result = run(model.cp, self._seed, work, decider.budget, Way(presolve=False, inprocessing=False))
+        result = run(model.cp, self._seed, work, decider.budget)
         found = decider.schedule(model, result) if result.verdict is Verdict.FEASIBLE else None
         return result.verdict, found
 

@@ -65,24 +65,16 @@ class Budget:
             raise OutOfTimeError
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
-    """How CP-SAT searches. `presolve`, and `inprocessing` between restarts: cost more than they save where little is
-    left to be decided. `halve_after`: conflicts of the search after which it is asked for an objective in the middle
-    between its bound and the best, again and again; 0: it only goes down from what it finds."""
-
-    presolve: bool = True
-    inprocessing: bool = True
-    halve_after: int = 0
+HALVE_AFTER = 1000
+"""Conflicts of a search after which CP-SAT is asked for an objective in the middle between its bound and the best,
+again and again. Most lengths, say, are excluded by the starts that they leave room for, so halving needs few
+questions, and these share a model and what was learnt."""
 
 
-USUAL = Way(presolve=False, inprocessing=False, halve_after=1000)
-"""All levels of all projects take a third of the time that CP-SAT's own way takes. Most lengths, say, are excluded by
-the starts that they leave room for, so halving needs few questions, and these share a model and what was learnt."""
-
-
-def run(cp: cp_model.CpModel, seed: int, work: float, budget: Budget, way: Way = USUAL) -> Run:
+def run(cp: cp_model.CpModel, seed: int, work: float, budget: Budget, halve_after: int = HALVE_AFTER) -> Run:
     """Solves within `work` units of deterministic time and the budget, which it charges.
+
+    `halve_after`: conflicts, as `HALVE_AFTER` says; of no effect without an objective.
 
     Raises KeyboardInterrupt as it comes, once the search is over.
     """
@@ -94,13 +86,13 @@ def run(cp: cp_model.CpModel, seed: int, work: float, budget: Budget, way: Way =
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = seed
-    # The model has its own cuts; the linear relaxation and probing cost more than they save.
+    # The model has its own cuts; the linear relaxation, probing, presolve, and inprocessing between restarts cost more
+    # than they save: without the last two all levels of all projects take a third of the time.
     solver.parameters.linearization_level = 0
     solver.parameters.cp_model_probing_level = 0
-    solver.parameters.cp_model_presolve = way.presolve
-    solver.parameters.use_sat_inprocessing = way.inprocessing
-    if way.halve_after:
-        solver.parameters.binary_search_num_conflicts = way.halve_after
+    solver.parameters.cp_model_presolve = False
+    solver.parameters.use_sat_inprocessing = False
+    solver.parameters.binary_search_num_conflicts = halve_after
     solver.parameters.max_deterministic_time = min(work, budget.work)
     solver.parameters.max_time_in_seconds = seconds
     solver.parameters.catch_sigint_signal = False

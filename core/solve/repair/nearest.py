@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.schedule.check import Judge
 from core.schedule.model import Placement, Schedule, ScheduledGroup
-from core.solve.engine import Budget, Run, Way, run
+from core.solve.engine import Budget, Run, run
 from core.solve.events import Verdict
 from core.solve.extract import extract
 from core.solve.model import ExactModel, TimingModel
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
 
-SEARCH = Way(presolve=False, inprocessing=False, halve_after=100)
-"""Little is left to be decided, and a few hundred conflicts say whether half as many moves are possible."""
+HALVE_AFTER = 100
+"""Conflicts; little is left to be decided, and a few hundred say whether half as many moves are possible."""
 
 
 MAKING, LOADING = 2e-6, 1e-6
@@ -113,7 +113,7 @@ class NearestModel:
     def _run(self, cp: cp_model.CpModel, seed: int, work: float) -> Run:
         self._budget.work -= self._loading
         work -= self._loading
-        return run(cp, seed, work, self._budget, SEARCH) if work > 0 else Run(Verdict.UNKNOWN)
+        return run(cp, seed, work, self._budget, HALVE_AFTER) if work > 0 else Run(Verdict.UNKNOWN)
 
     def schedule(self, found: Run, judge: Judge, seed: int) -> Schedule:
         """What a search has found; if the model is not exact, with groups of no registers."""
