@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QDockWidget, QLabel
+from PySide6.QtCore import QPoint, Qt, QThreadPool
+from PySide6.QtWidgets import QDockWidget, QLabel, QTabBar
 from pytestqt.qtbot import QtBot
 
 from core.explain.answer import NOTHING, Highlight
@@ -16,7 +16,8 @@ from core.export.roles.places import ScheduledLoop
 from core.resources import data_folder
 from twill_gui.document import editing
 from twill_gui.main_window import MainWindow
-from twill_gui.views.cuda_text.view import CudaTextView
+from twill_gui.views.cuda_text.view import WRITING, CudaTextView
+from twill_gui.views.cuda_text.writer import REST_MS
 
 OpenWindow = Callable[..., MainWindow]
 LEFT = Qt.MouseButton.LeftButton
@@ -28,11 +29,31 @@ def dock(window: MainWindow) -> QDockWidget:
     return next(dock for dock in window.dock_layout.docks if dock.windowTitle() == "CUDA")
 
 
+def click_tab(bot: QtBot, window: MainWindow, title: str) -> None:
+    """Clicks the tab of a dock that shares its place with others."""
+    found = [
+        (bar, number)
+        for bar in window.findChildren(QTabBar)
+        for number in range(bar.count())
+        if bar.isVisible() and bar.tabText(number) == title
+    ]
+    ((bar, number),) = found
+    bot.mouseClick(bar, LEFT, pos=bar.tabRect(number).center())
+
+
 def raised(bot: QtBot, window: MainWindow) -> CudaTextView:
-    dock(window).raise_()
+    click_tab(bot, window, "CUDA")
     view = window.tool_docks.cuda
     bot.waitUntil(lambda: not view.visibleRegion().isEmpty())
     return view
+
+
+def let_it_write(bot: QtBot, view: CudaTextView) -> None:
+    """Until all is written that has been asked for."""
+    bot.wait(2 * REST_MS)
+    [pool] = view.findChildren(QThreadPool)
+    assert pool.waitForDone(20000)
+    bot.wait(0)
 
 
 @pytest.fixture
@@ -104,6 +125,66 @@ def test_the_text_follows_the_schedule_and_says_why_there_is_none(bot: QtBot, wi
     document.undo_stack.undo()
     bot.waitUntil(lambda: view.code.isVisible() and not view.code.loading, timeout=20000)
     assert view.code.toPlainText() == before
+
+
+def test_nothing_is_written_before_the_dock_is_looked_at(bot: QtBot, open_window: OpenWindow) -> None:
+    window = open_window(HOPPER)
+    view = window.tool_docks.cuda
+    assert view.isVisible() and view.visibleRegion().isEmpty()  # what Qt says of a tab behind another
+    let_it_write(bot, view)
+    editing.nudge_ops(window.document, ["exp2.0"], 1)
+    let_it_write(bot, view)
+    assert view.code.toPlainText() == ""
+    assert why_not(raised(bot, window)) == WRITING
+    bot.waitUntil(lambda: view.code.isVisible() or why_not(view) != WRITING, timeout=20000)
+
+
+def test_edits_behind_another_tab_are_made_up_for_once_it_is_in_front(bot: QtBot, window: MainWindow) -> None:
+    view, document = window.tool_docks.cuda, window.document
+    before = view.code.toPlainText()
+    click_tab(bot, window, "Liveness")
+    bot.waitUntil(lambda: view.visibleRegion().isEmpty())
+    editing.move(document, "warp_group_dot.0", 0, "compute.0")
+    let_it_write(bot, view)
+    assert view.code.toPlainText() == before
+    raised(bot, window)
+    bot.waitUntil(lambda: not view.code.isVisible(), timeout=20000)
+    document.undo_stack.undo()
+    click_tab(bot, window, "Liveness")  # at once: what is being written comes too late to be seen
+    let_it_write(bot, view)
+    raised(bot, window)
+    bot.waitUntil(lambda: view.code.isVisible() and not view.code.loading, timeout=20000)
+    assert view.code.toPlainText() == before
+
+
+def test_a_closed_dock_catches_up_when_it_is_opened_again(bot: QtBot, window: MainWindow) -> None:
+    view, document = window.tool_docks.cuda, window.document
+    editing.move(document, "warp_group_dot.0", 0, "compute.0")
+    dock(window).close()
+    let_it_write(bot, view)
+    dock(window).toggleViewAction().trigger()
+    raised(bot, window)
+    bot.waitUntil(lambda: not view.code.isVisible(), timeout=20000)
+    assert "the schedule is not legal" in why_not(view)
+
+
+def test_the_reason_stays_until_another_is_known(bot: QtBot, window: MainWindow) -> None:
+    view, document = window.tool_docks.cuda, window.document
+    editing.move(document, "warp_group_dot.0", 0, "compute.0")
+    bot.waitUntil(lambda: not view.code.isVisible(), timeout=20000)
+    said = why_not(view)
+    editing.nudge_ops(document, ["warp_group_dot.0"], 1)
+    assert why_not(view) == said
+
+
+def test_another_project_does_not_begin_with_the_text_of_the_one_before(bot: QtBot, window: MainWindow) -> None:
+    view = window.tool_docks.cuda
+    click_tab(bot, window, "Liveness")
+    assert window.files.open(data_folder("projects") / "gemm_hopper")
+    assert view.code.toPlainText() == ""
+    assert why_not(raised(bot, window)) == WRITING
+    bot.waitUntil(lambda: view.code.isVisible() and not view.code.loading, timeout=20000)
+    assert "gemm_tma" in view.code.toPlainText()
 
 
 def test_a_graph_has_no_cuda_text(bot: QtBot, open_window: OpenWindow) -> None:

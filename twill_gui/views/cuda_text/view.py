@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QLabel, QStackedLayout, QWidget
 
 from core.explain.answer import NOTHING, Highlight
 from twill_gui.document.document import Document
-from twill_gui.document.state import ProjectState
+from twill_gui.document.state import Change, ProjectState
 from twill_gui.models.cuda_lines import CudaLines
 from twill_gui.theme import Colors
 from twill_gui.views.code import SYNTAX_DARK, SYNTAX_LIGHT, CodeView
@@ -18,6 +18,7 @@ from twill_gui.views.cuda_text.writer import CudaWriter
 
 NO_SCHEDULE = "There is no schedule yet: solve, and its CUDA text is shown here"
 WRITING = "Writing the kernel…"
+_NONE = CudaLines(why_not=NO_SCHEDULE)
 
 
 class CudaTextView(QWidget):
@@ -29,7 +30,10 @@ class CudaTextView(QWidget):
         super().__init__(parent)
         self._document = document
         self._asked_for: ProjectState | None = None
-        self._lines = CudaLines()
+        self._behind = False  # the schedule has changed since the text was last looked at
+        self._follow_timer = QTimer(self, interval=0, singleShot=True)
+        self._follow_timer.timeout.connect(self._follow)
+        self._lines = _NONE
         self._lit = NOTHING
         self._writer = CudaWriter(self)
         self.code = CodeView("CUDA text", pieces)
@@ -43,7 +47,7 @@ class CudaTextView(QWidget):
         self.setFocusProxy(self.code)
         self.code.line_requested.connect(self._request)
         self._writer.done.connect(self._take)
-        document.changed.connect(self._follow)
+        document.changed.connect(self._on_changed)
         document.selection_changed.connect(self._mark)
         self.set_colors(colors)
 
@@ -62,29 +66,35 @@ class CudaTextView(QWidget):
         """Ends what works in the background."""
         self._writer.shut_down()
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._follow()
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A tab behind another is visible to Qt but never painted: so the text is written once it is looked at."""
+        super().paintEvent(event)
+        if self._behind:
+            self._follow_timer.start()
 
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        if self._asked_for is not None and self._stack.currentWidget() is self._nothing:
-            self._asked_for = None  # nobody waits for it any more
-        self._writer.drop()
-
-    def _follow(self) -> None:
-        state, schedule = self._document.state, self._document.schedule
-        if state is None or schedule is None:
+    def _on_changed(self, change: Change) -> None:
+        if Change.PROJECT in change or self._document.schedule is None:
             self._asked_for = None
             self._writer.drop()
-            self._take(CudaLines(why_not=NO_SCHEDULE))
+            self._take(_NONE)
+        self._follow()
+
+    def _follow(self) -> None:
+        """Asks for the text, once it can be seen."""
+        state = self._document.state
+        if (
+            state is None
+            or self._document.schedule is None
+            or (self._asked_for and _same_kernel(self._asked_for, state))
+        ):
+            self._behind = False
             return
-        if not self.isVisible() or (self._asked_for and _same_kernel(self._asked_for, state)):
-            return
-        self._asked_for = state
-        if self._stack.currentWidget() is self._nothing:
+        if self._lines is _NONE:
             self._nothing.setText(WRITING)
-        self._writer.write(state)
+        self._behind = self.visibleRegion().isEmpty()
+        if not self._behind:
+            self._asked_for = state
+            self._writer.write(state)
 
     def _take(self, lines: CudaLines) -> None:
         before, self._lines = self._lines, lines
