@@ -153,6 +153,11 @@ def _solve_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--best", type=_positive, metavar="N", help="list N optima that differ in groups or in the order on a unit"
     )
+    parser.add_argument(
+        "--fit",
+        choices=("nvcc",),
+        help="a schedule whose kernel nvcc builds without spills: registers are kept back until it does",
+    )
     parser.add_argument("-o", "--output", metavar="PATH", help="schedule file, or a folder for several inputs")
 
 
@@ -172,7 +177,9 @@ def _sweep_options(parser: argparse.ArgumentParser) -> None:
 
 def _check_options(parser: argparse.ArgumentParser) -> None:
     _add_input(parser, several=False)
-    parser.add_argument("--schedule", metavar="S", help="schedule file or name (default: the project's active one)")
+    parser.add_argument(
+        "--schedule", metavar="S", help="schedule file or name (default: those of all loops, or the active one)"
+    )
 
 
 def _repair_options(parser: argparse.ArgumentParser) -> None:

@@ -1,13 +1,17 @@
-"""`twill check`: the judge's verdict on a schedule."""
+"""`twill check`: the judge's verdict on a schedule, or on those of a kernel's loops."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
 from core.commands.answers import Answer, ExitCode, answer_each, table
-from core.commands.inputs import open_schedule
+from core.commands.inputs import kernel_project, open_kept, open_schedule
+from core.diagnostics import Diagnostic
 from core.graph.model import Graph
+from core.project.model import Project
 from core.schedule.check import check
+from core.schedule.check_kernel import KernelReport, check_kernel
 from core.schedule.model import Schedule
 from core.schedule.report import Report
 
@@ -18,10 +22,43 @@ def run(arguments: argparse.Namespace) -> ExitCode:
 
 
 def _check(name: str, arguments: argparse.Namespace) -> Answer:
+    project = kernel_project(name, arguments)
+    if project is not None:
+        return _check_kernel(project)
     opened, schedule = open_schedule(name, arguments)
     report = check(opened.graph, schedule)
     code = ExitCode.ANSWERED if report.legal else ExitCode.NEGATIVE
     return Answer(report.as_json(), _text(opened.graph, schedule, report), code, opened.diagnostics)
+
+
+def _check_kernel(project: Project) -> Answer:
+    """Of all loops; a loop around one whose schedule is not legal has no graph, so it is left out."""
+    graphs: dict[str, Graph] = {}
+    schedules: dict[str, Schedule] = {}
+    said: list[Diagnostic] = []
+    report = None
+    for level in project.kernel_levels:
+        if report is not None and not report.legal:
+            break
+        for entry in level:
+            opened, schedules[entry] = open_kept(project, entry)
+            graphs[entry] = opened.graph
+            said += opened.diagnostics
+        report = check_kernel(graphs, schedules)
+    assert report is not None  # a kernel has loops
+    code = ExitCode.ANSWERED if report.legal else ExitCode.NEGATIVE
+    return Answer(report.as_json(), _kernel_text(graphs, schedules, report), code, tuple(dict.fromkeys(said)))
+
+
+def _kernel_text(graphs: Mapping[str, Graph], schedules: Mapping[str, Schedule], report: KernelReport) -> str:
+    parts = [f"loop {loop}: {_text(graphs[loop], schedules[loop], one)}" for loop, one in report.reports.items()]
+    lines = [f"{len(schedules)} loops as one kernel: {'legal' if report.legal else 'not legal'}"]
+    if report.faults:
+        lines.append(table(("rule", "what"), [[fault.family.value, fault.message] for fault in report.faults]))
+    if report.rings:
+        rows = [[ring.value, ring.slot_bytes, ring.depth, ", ".join(ring.depths)] for ring in report.rings]
+        lines.append(table(("common ring", "slot bytes", "depth", "of the loops"), rows))
+    return "\n\n".join([*parts, "\n".join(lines)])
 
 
 def _text(graph: Graph, schedule: Schedule, report: Report) -> str:

@@ -22,15 +22,14 @@ def open_input(name: str, arguments: argparse.Namespace) -> OpenProject:
 
 
 def chosen_project(name: str, arguments: argparse.Namespace) -> Project:
-    """The project that the input stands for, with the settings of `--schedule` or of its active schedule."""
+    """The project that the input stands for, with the settings of the schedule that `--schedule` names, of the one for
+    `--loop`, or of the active one."""
     project = _load(name, arguments)
-    chosen = arguments.schedule or project.active
-    if chosen is None:
-        return project
-    if chosen not in project.schedules:
+    if arguments.schedule is not None and arguments.schedule not in project.schedules:
         known = ", ".join(project.schedules) or "none"
-        raise UsageError(f"--schedule: there is no schedule '{chosen}'; the project's: {known}")
-    return project.for_schedule(chosen)
+        raise UsageError(f"--schedule: there is no schedule '{arguments.schedule}'; the project's: {known}")
+    chosen = _settings(project, arguments.schedule, arguments.loop)
+    return project if chosen is None else project.for_schedule(chosen)
 
 
 def kernel_project(name: str, arguments: argparse.Namespace) -> Project | None:
@@ -42,21 +41,45 @@ def kernel_project(name: str, arguments: argparse.Namespace) -> Project | None:
 
 
 def open_schedule(name: str, arguments: argparse.Namespace) -> tuple[OpenProject, Schedule]:
-    """The project, and the schedule that `--schedule` names: one of the project's or a file; without it the active
-    one. A schedule of the project brings its settings along, another file is judged under those of the active one."""
+    """The project, and the schedule that `--schedule` names: one of the project's or a file; without it the one for
+    `--loop`, or else the active one. A schedule of the project brings its settings along, another file is judged under
+    those of the one for the loop or of the active one."""
     project = _load(name, arguments)
-    written = arguments.schedule or project.active
-    if written is None:
-        raise UsageError("there is no active schedule: give one with --schedule")
-    entry = _entry_name(project, written)
-    file = Path(written) if entry is None else project.schedules[entry].file
-    if entry is not None and not is_file(file):
-        message, hint = f"there is no file '{file}' yet", f"make it: twill solve {name} -o {file}"
-        path = ("schedules", entry)
+    entry = None if arguments.schedule is None else _entry_name(project, arguments.schedule)
+    settings = _settings(project, entry, arguments.loop)
+    if arguments.schedule is not None and entry is None:
+        opened = open_project(project if settings is None else project.for_schedule(settings))
+        return opened, load_schedule(Path(arguments.schedule), opened.graph)
+    if settings is None:
+        of = "active schedule" if arguments.loop is None else f"schedule of loop {arguments.loop}"
+        raise UsageError(f"there is no {of}: give one with --schedule")
+    return open_kept(project, settings)
+
+
+def open_kept(project: Project, entry: str) -> tuple[OpenProject, Schedule]:
+    """The project under the settings of its schedule `entry`, and that schedule."""
+    file = project.schedules[entry].file
+    if not is_file(file):
+        message = f"there is no file '{file}' yet"
+        path, hint = ("schedules", entry), project.how_to_make(entry)
         raise InputError(project.diagnostic(Severity.ERROR, "missing-schedule", message, path, hint=hint))
-    settings = entry or project.active
-    opened = open_project(project.for_schedule(settings) if settings else project)
+    opened = open_project(project.for_schedule(entry))
     return opened, load_schedule(file, opened.graph)
+
+
+def _settings(project: Project, entry: str | None, loop: int | None) -> str | None:
+    """The schedule whose settings hold: `entry`, or else one for the loop, or else the active one.
+
+    Raises UsageError if `entry` is for another loop.
+    """
+    if loop is None:
+        return entry or project.active
+    if entry is None:
+        return project.schedule_of_loop(loop)
+    own = project.schedules[entry].loop
+    if own not in (None, loop):
+        raise UsageError(f"--loop: the schedule '{entry}' is of loop {own}")
+    return entry
 
 
 def _load(name: str, arguments: argparse.Namespace) -> Project:

@@ -6,14 +6,11 @@ import argparse
 from dataclasses import dataclass
 
 from core.commands.answers import UsageError
-from core.commands.inputs import kernel_project, open_schedule
+from core.commands.inputs import kernel_project, open_kept, open_schedule
 from core.diagnostics import Diagnostic
 from core.export.roles.places import ScheduledLoop
 from core.ir.tiles import Category
-from core.project.opened import OpenProject, open_project
 from core.schedule.check import check
-from core.schedule.model import Schedule
-from core.schedule.read import load_schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +28,9 @@ def scheduled_kernel(name: str, arguments: argparse.Namespace) -> ScheduledKerne
     """
     project = kernel_project(name, arguments)
     if project is None:
-        opened, schedule = open_schedule(name, arguments)
-        found = [(opened, schedule)]
+        found = [open_schedule(name, arguments)]
     else:
-        found: list[tuple[OpenProject, Schedule]] = []
-        for entry in project.kernel_schedules:
-            opened = open_project(project.for_schedule(entry))
-            found.append((opened, load_schedule(project.schedules[entry].file, opened.graph)))
+        found = [open_kept(project, entry) for entry in project.kernel_schedules]
     loops: list[ScheduledLoop] = []
     for opened, schedule in found:
         if opened.tiles is None:

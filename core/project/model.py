@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -135,6 +136,27 @@ class Project:
             if entry.loop is not None and (entry.loop not in chosen or name == self.active):
                 chosen[entry.loop] = name
         return tuple(chosen.values()) if len(chosen) > 1 else ()
+
+    @property
+    def kernel_levels(self) -> tuple[tuple[str, ...], ...]:
+        """`kernel_schedules`, those of loops that are a block of another first and by themselves."""
+        inner = tuple(name for name in self.kernel_schedules if self.schedules[name].trip_count is not None)
+        outer = tuple(name for name in self.kernel_schedules if name not in inner)
+        return tuple(level for level in (inner, outer) if level)
+
+    def schedule_of_loop(self, loop: int) -> str | None:
+        """The schedule for the loop of that index: the active one if it is, or else the first; None if there is none.
+        One that names no loop is for whichever is asked for."""
+        fitting = [name for name, entry in self.schedules.items() if entry.loop in (None, loop)]
+        return self.active if self.active in fitting else next(iter(fitting), None)
+
+    def how_to_make(self, schedule: str) -> str:
+        """The command line that solves for the named schedule, as a hint where its file is missing."""
+        file = self.schedules[schedule].file
+        options = ["--schedule", schedule, "-o", str(file)]
+        if schedule in self.kernel_schedules and file.name == f"{schedule}.yaml":
+            options = ["-o", str(file.parent)]
+        return f"make it: {shlex.join(['twill', 'solve', str(self.file), *options])}"
 
     def diagnostic(
         self,

@@ -52,8 +52,7 @@ def inner_schedule(project: Project, name: str, inner: OpenProject, given: Mappi
     file = project.schedules[name].file
     if not is_file(file):
         message = f"the inner loop has no schedule '{file}' yet"
-        hint = f"make it: twill solve --schedule {name} -o {file}"
-        path = ("schedules", name)
+        path, hint = ("schedules", name), project.how_to_make(name)
         raise InputError(project.diagnostic(Severity.ERROR, "missing-schedule", message, path, hint=hint))
     return load_schedule(file, inner.graph)
 

@@ -7,10 +7,11 @@ that any loop uses fit the register file together. Values of one id and size in 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
-from core.graph.model import Graph, Space
+from core.graph.model import Graph
 from core.schedule.check_registers import register_file_faults
 from core.schedule.index import GraphIndex
 from core.schedule.liveness import live_ranges
@@ -54,22 +55,46 @@ def with_common_groups(schedules: Mapping[str, Schedule]) -> dict[str, Schedule]
     return {loop: replace(schedule, groups=common) for loop, schedule in schedules.items()}
 
 
-def with_common_rings(graphs: Mapping[str, Graph], schedules: Mapping[str, Schedule]) -> dict[str, Schedule]:
-    """All loops with the deepest ring that a loop needs for a value that several of them have."""
-    depths: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
+@dataclass(frozen=True, slots=True)
+class CommonRing:
+    """The ring of a value that several loops have, in slots of `slot_bytes`: `depths` by loop. As one ring it has the
+    deepest of them."""
+
+    value: str
+    slot_bytes: int
+    depths: Mapping[str, int]
+
+    @property
+    def depth(self) -> int:
+        """Of the one ring."""
+        return max(self.depths.values())
+
+    def as_json(self) -> dict[str, Any]:
+        """An entry of the command line's `rings`."""
+        return {
+            "value": self.value,
+            "slot_bytes": self.slot_bytes,
+            "depth": self.depth,
+            "depths": dict(self.depths),
+        }
+
+
+def common_rings(graphs: Mapping[str, Graph], schedules: Mapping[str, Schedule]) -> tuple[CommonRing, ...]:
+    """The rings that loops share: those of values of one id and size."""
+    depths: defaultdict[tuple[str, int], dict[str, int]] = defaultdict(dict)
     for loop, schedule in schedules.items():
         for value, ring in live_ranges(graphs[loop], schedule).rings.items():
-            depths[value, ring.amount].append(ring.depth)
-    return {
-        loop: replace(schedule, rings={**schedule.rings, **_shared_rings(graphs[loop], depths)})
-        for loop, schedule in schedules.items()
-    }
+            depths[value, ring.amount][loop] = ring.depth
+    return tuple(CommonRing(*ring, loops) for ring, loops in depths.items() if len(loops) > 1)
 
 
-def _shared_rings(graph: Graph, depths: Mapping[tuple[str, int], Sequence[int]]) -> dict[str, int]:
-    tiles = [op for op in graph.ops.values() if op.result.space is Space.SHARED]
-    found = {op.id: depths[op.id, op.result.amount] for op in tiles}
-    return {value: max(known) for value, known in found.items() if len(known) > 1}
+def with_common_rings(graphs: Mapping[str, Graph], schedules: Mapping[str, Schedule]) -> dict[str, Schedule]:
+    """All loops with the deepest ring that a loop needs for a value that several of them have."""
+    rings: dict[str, dict[str, int]] = {loop: {} for loop in schedules}
+    for ring in common_rings(graphs, schedules):
+        for loop in ring.depths:
+            rings[loop][ring.value] = ring.depth
+    return {loop: replace(schedule, rings={**schedule.rings, **rings[loop]}) for loop, schedule in schedules.items()}
 
 
 def kernel_faults(graphs: Mapping[str, Graph], schedules: Mapping[str, Schedule]) -> tuple[Violation, ...]:

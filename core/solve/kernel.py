@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from core.graph.model import Graph
 from core.schedule.check import check
+from core.schedule.check_kernel import check_kernel
 from core.schedule.check_registers import register_file_faults
-from core.schedule.common import aligned, kernel_faults, with_common_groups, with_common_rings
+from core.schedule.common import aligned, with_common_groups, with_common_rings
 from core.schedule.index import GraphIndex
 from core.schedule.model import Schedule, ScheduledGroup
 from core.schedule.report import Violation
@@ -81,8 +82,7 @@ def solve_nest(
         return graphs, KernelResult(results, register_limit=below.register_limit)
     granted = with_common_groups(schedules)
     results = {loop: replace(result, schedule=granted[loop]) for loop, result in results.items()}
-    faults = (*kernel_faults(graphs, granted), *_own_faults(graphs, granted))
-    return graphs, KernelResult(results, faults, below.register_limit)
+    return graphs, KernelResult(results, check_kernel(graphs, granted).violations, below.register_limit)
 
 
 def _together(graphs: Mapping[str, Graph], results: Mapping[str, SolveResult]) -> KernelResult:
@@ -97,18 +97,12 @@ def _together(graphs: Mapping[str, Graph], results: Mapping[str, SolveResult]) -
     ringed = with_common_rings(graphs, granted)
     schedules = {loop: _legal(graphs[loop], ringed[loop], granted[loop]) for loop in results}
     common = {loop: replace(result, schedule=schedules[loop]) for loop, result in results.items()}
-    return KernelResult(common, (*kernel_faults(graphs, schedules), *_own_faults(graphs, schedules)))
+    return KernelResult(common, check_kernel(graphs, schedules).violations)
 
 
 def _legal(graph: Graph, wanted: Schedule, otherwise: Schedule) -> Schedule:
     """Deeper rings than a loop needs are worth having only where there is room for them."""
     return wanted if check(graph, wanted).legal else otherwise
-
-
-def _own_faults(graphs: Mapping[str, Graph], schedules: Mapping[str, Schedule]) -> tuple[Violation, ...]:
-    return tuple(
-        violation for loop, schedule in schedules.items() for violation in check(graphs[loop], schedule).violations
-    )
 
 
 def _limit(graphs: Mapping[str, Graph], results: Mapping[str, SolveResult]) -> int | None:
