@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +19,7 @@ WANTED = "3.9"
 
 INSTALL = "pip install 'twill-explorer[triton]'"
 _LIMIT_S = 600.0
+_LOOK_S = 0.05
 
 
 def triton_version() -> str | None:
@@ -26,25 +30,47 @@ def triton_version() -> str | None:
         return None
 
 
-def final_ttgir(annotated: str, capability: int, name: str) -> str:
+def missing_triton() -> str | None:
+    """Why the passes cannot run here, and what to install; None if they can."""
+    found = triton_version()
+    if found is not None and found.startswith(f"{WANTED}."):
+        return None
+    here = f"Triton {found} is here" if found else "it was not found"
+    return f"Triton {WANTED} is needed and {here}: {INSTALL}"
+
+
+def final_ttgir(annotated: str, capability: int, name: str, stopped: Callable[[], bool] = lambda: False) -> str:
     """What is left of annotated TTGIR when Triton has pipelined it: the text that its TTGIR stage ends with.
 
-    `capability`: 90 for sm_90. `name`: of the input, for messages. Raises InputError with what Triton says if it
-    refuses the text or a pass aborts.
+    `capability`: 90 for sm_90. `name`: of the input, for messages. `stopped`: asked several times a second; once it is
+    true the process is killed. Raises InputError with what Triton says if it refuses the text or a pass aborts, and if
+    it was stopped.
     """
     with TemporaryDirectory(prefix="twill-triton-") as scratch:
         source, target = Path(scratch) / "annotated.ttgir", Path(scratch) / "final.ttgir"
         source.write_text(annotated, encoding="utf-8")
         program = data_folder("resources") / "triton" / "remaining_passes.py"
         command = [sys.executable, str(program), str(source), str(target), str(capability)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
-        except subprocess.TimeoutExpired as late:
-            raise error("triton-failed", f"Triton's passes took more than {_LIMIT_S:g} s", file=name) from late
-        if done.returncode == 0 and target.is_file():
+        code, errors = _finished(command, name, stopped)
+        if code == 0 and target.is_file():
             return target.read_text(encoding="utf-8")
-    said = next(
-        (line for line in done.stderr.splitlines() if "error:" in line), done.stderr.strip().rpartition("\n")[2]
-    )
-    why = said.strip() or f"it ended with code {done.returncode}"
+    said = next((line for line in errors.splitlines() if "error:" in line), errors.strip().rpartition("\n")[2])
+    why = said.strip() or f"it ended with code {code}"
     raise error("triton-failed", f"Triton's passes refuse the annotated text: {why}", file=name)
+
+
+def _finished(command: Sequence[str], name: str, stopped: Callable[[], bool]) -> tuple[int, str]:
+    """Exit code and standard error of a process. Raises InputError once it has run too long or is stopped."""
+    begin = time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            while not stopped():
+                if time.monotonic() - begin > _LIMIT_S:
+                    raise error("triton-failed", f"Triton's passes took more than {_LIMIT_S:g} s", file=name)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    _, errors = process.communicate(timeout=_LOOK_S)
+                    return process.returncode, errors
+            raise error("triton-stopped", "Triton's passes were stopped", file=name)
+        except BaseException:
+            process.kill()
+            raise

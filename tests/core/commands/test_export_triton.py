@@ -10,6 +10,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+import psutil
 import pytest
 import yaml
 from triton_oracle import parse_with_triton
@@ -78,11 +79,23 @@ def test_a_process_that_falls_over_is_a_diagnostic(
     assert refused.value.diagnostics[0].code == "triton-failed"
 
 
+def test_passes_that_are_stopped_end_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = tmp_path / "begun"
+    program = f"import os, pathlib, time; pathlib.Path({str(begun)!r}).write_text(str(os.getpid())); time.sleep(600)"
+    (tmp_path / "triton").mkdir()
+    (tmp_path / "triton" / "remaining_passes.py").write_text(program, encoding="utf-8")
+    monkeypatch.setattr(triton, "data_folder", lambda _: tmp_path)
+    with pytest.raises(InputError) as refused:
+        triton.final_ttgir("", 90, "input.ttgir", begun.exists)
+    assert refused.value.diagnostics[0].code == "triton-stopped"
+    assert begun.exists() and psutil.Process().children() == []
+
+
 @pytest.mark.parametrize("found", [None, "3.6.0"])
 def test_without_the_release_the_command_says_what_to_install(
     found: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("core.commands.triton.triton_version", lambda: found)
+    monkeypatch.setattr(triton, "triton_version", lambda: found)
     assert main(["export", str(PROJECTS / "gemm_hopper"), "--format", "triton", "-o", str(tmp_path)]) == 5
     said = capsys.readouterr().err
     assert "Triton 3.9 is needed" in said and "twill-explorer[triton]" in said and (found or "not found") in said
