@@ -115,8 +115,6 @@ def _well_begun(loop_role: LoopRole, tiles: SharedTiles) -> LoopRole:
     def early(role: LoopRole) -> int:
         return PipelineWriter(role, Names(), tiles.in_loops, _anything, None).early_waits()
 
-    if not early(loop_role):
-        return loop_role
     return min(map(loop_role.begun_at, loop_role.cuts), key=lambda role: (early(role), role.carried_registers))
 
 

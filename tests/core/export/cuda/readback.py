@@ -27,6 +27,7 @@ KERNELS = {
     "attention_backward_hopper two_key_tiles": ("two_key_tiles",),
     "attention_causal_hopper": ("full", "masked"),
     "attention_forward_hopper": ("main",),
+    "attention_forward_hopper_overlapped": ("main",),
     "gemm_hopper": ("main",),
     "gemm_hopper_8_warps": ("main",),
     "layer_norm_hopper": ("mean", "variance", "normalize"),

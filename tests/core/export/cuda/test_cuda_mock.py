@@ -53,6 +53,7 @@ SCHEDULED = {
 MORE_SCHEDULES = {
     "attention_backward_hopper two_key_tiles": "fa_bwd_fused_sm90_d128m64n128-f16_v39_pre",
     "attention_causal_hopper": "fa_fwd_sm90_d128m128n128-f16-causal_v39_pre",
+    "attention_forward_hopper_overlapped": "fa_fwd_2q_sm90_d128m2x64n128-f16_v39_pre",
     "gemm_hopper_8_warps": "gemm_tma_sm90_m128n128k64-f16_v39_pre",
     "layer_norm_hopper": "layer_norm_sm90_n1024-bf16_v36_pre",
     "swiglu_hopper two_row_tiles": "gemm_swiglu_sm90_m128n128k64-bf16_v39_pre",

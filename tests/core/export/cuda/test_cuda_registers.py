@@ -28,6 +28,7 @@ HOPPER = [
         ),
     ),
     ("attention_forward_hopper", "main"),
+    ("attention_forward_hopper_overlapped", "main"),
     ("gemm_hopper", "main"),
     ("gemm_hopper_8_warps", "main"),
     ("linear_attention_hopper", "main"),
