@@ -46,7 +46,7 @@ class Bounds:
     `res_mii` by units and `rec_mii` by recurrences, both at least 1, `min_ii` the greater of both.
     `lower_bound` counts issue time, registers, memories and groups too; where those exclude all that was looked at,
     it is one more than 4 times `min_ii`. `units`: each unit's own bound. `certificates`: why no II below
-    `lower_bound` (or none at all) is possible, at lower_bound - 1.
+    `lower_bound` is possible, at lower_bound - 1, or why none at all is.
     """
 
     res_mii: int | None
@@ -116,8 +116,11 @@ class Arithmetic:
         rec_mii = self._cycle.least_ii if self._cycle else 1
         min_ii = _greatest([res_mii, rec_mii])
         lower_bound = self._lower_bound(min_ii)
-        refuted = max(1, (lower_bound or min_ii or 1) - 1)
-        at_all = lower_bound is None or lower_bound > 1
+        if lower_bound is None:  # asked about where only what excludes every II is left to say so
+            refuted = max((load.least_ii or 1 for load in (*self._units, *self._issue)), default=1)
+            refuted = max(refuted, rec_mii or 1)
+        else:
+            refuted = lower_bound - 1
         return Bounds(
             res_mii=res_mii,
             rec_mii=rec_mii,
@@ -125,7 +128,7 @@ class Arithmetic:
             lower_bound=lower_bound,
             units=units,
             critical_recurrence=self.recurrence(),
-            certificates=self.certificates(refuted) if at_all else (),
+            certificates=self.certificates(refuted) if refuted else (),
         )
 
     def _lower_bound(self, min_ii: int | None) -> int | None:

@@ -54,6 +54,8 @@ class Search:
         """Narrows `lower` and `upper` until they meet, no II is left up to the greatest asked, or the budget is
         spent."""
         self._bound()
+        if not self._open:
+            return
         large = len(self.decider.problem.graph.ops) >= LARGE_FROM
         if self.options.ii is not None:
             if large:
@@ -71,7 +73,7 @@ class Search:
             elif len(self.decider.problem.graph.ops) > SEARCHED_UP_TO:
                 return
             self._narrow()
-            if self.upper is None and not large:
+            if self._open and self.upper is None and not large:
                 self._improve(self.lower)
 
     def _exclude_below(self, ii: int) -> None:

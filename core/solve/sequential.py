@@ -93,17 +93,19 @@ class _Iteration:
         return starts
 
     def _order(self) -> list[str]:
-        """The text's, but each op after those that it waits for."""
+        """The text's, but each op after those that it waits for; of ops that wait for each other one goes first."""
         order: dict[str, None] = {}
 
         def add(name: str) -> None:
-            stack = [name]
+            stack = {name: None}
             while stack:
-                waits = [u for u, _ in self._before[stack[-1]] if u not in order]
+                last = next(reversed(stack))
+                waits = [u for u, _ in self._before[last] if u not in order and u not in stack]
                 if waits:
-                    stack.append(waits[0])
+                    stack[waits[0]] = None
                 else:
-                    order[stack.pop()] = None
+                    del stack[last]
+                    order[last] = None
 
         for name in self._graph.ops:
             if name not in order:

@@ -12,7 +12,7 @@ import pytest
 from ortools.linear_solver import pywraplp
 from schedule_cases import expected, graph, kernel_schedules, made
 
-from core.graph.model import Graph, InOrderIssue, Pin, Pool
+from core.graph.model import Block, Graph, InOrderIssue, Pin, Pool
 from core.schedule.area import AreaValue, least_area
 from core.schedule.bounds import SEARCH_FACTOR, bounds, certificates
 from core.schedule.paths import Arc, Paths, critical_cycle
@@ -270,6 +270,9 @@ def test_a_cycle_within_one_iteration_excludes_every_interval() -> None:
     found = bounds(within)
     assert found.rec_mii is None and found.min_ii is None and found.lower_bound is None
     assert "within one iteration" in found.certificates[0].sentence
+    busy = replace(within, ops={n: replace(op, blocks=(Block("x", 0, 9),)) for n, op in within.ops.items()})
+    busy = replace(busy, machine=replace(busy.machine, units={"x": 1}))
+    assert {c.family for c in bounds(busy).certificates} == {Family.DEPENDENCE}  # units exclude only some intervals
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,14 @@ def test_the_order_of_the_text_gives_a_schedule_at_once(name: str) -> None:
     assert {op: place.group for op, place in schedule.ops.items()} == held
 
 
+def test_ops_that_wait_for_each_other_are_in_some_order() -> None:
+    around = (Dependence("a", "b", 0), Dependence("b", "a", 0), Dependence("b", "c", 1), Dependence("c", "d", 1))
+    ops = {name: Op(name, "op", latency=1) for name in "dcba"}
+    graph = Graph("loop", Limits({}, RegisterFile(65536, 240)), (GroupKind("g", 1, 1),), ops, around)
+    schedule = sequential(make_problem(graph), dict.fromkeys(ops, 0), 1, 1, budget())
+    assert schedule is not None and check(graph, schedule).legal
+
+
 def test_a_refused_choice_of_groups_does_not_come_again() -> None:
     choice = GroupChoice(make_problem(load_graph(KERNELS / "fa_bwd_hopper.yaml")), 2560, seed=1)
     seen: list[dict[str, int]] = []

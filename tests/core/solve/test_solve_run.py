@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from solve_cases import answer, expected, graph, level
 
-from core.graph.model import Block, Graph, Op, Pin, Pool
+from core.graph.model import Block, Dependence, Graph, GroupKind, Limits, Op, Pin, Pool, RegisterFile
 from core.schedule.check import check
 from core.solve.events import (
     Done,
@@ -40,6 +40,20 @@ def test_no_time_is_no_answer() -> None:
     assert result.status is Status.UNKNOWN
     assert (result.schedule, result.ii, result.levels) == (None, None, ())
     assert result.proved_lower_bound <= expected("kernels")["fa_fwd_hopper_1x128"]["least_ii"]
+
+
+@pytest.mark.parametrize("latency", [0, 1])
+@pytest.mark.parametrize("limit_s", [1e-6, 60])
+def test_ops_that_wait_for_each_other_within_one_iteration(latency: int, limit_s: float) -> None:
+    around = (Dependence("a", "b", latency), Dependence("b", "a", latency), Dependence("a", "a", latency))
+    ops = {name: Op(name, "op", latency=1, issue_cycles=1) for name in "ab"}
+    loop = Graph("loop", Limits({}, RegisterFile(65536, 240)), (GroupKind("g", 1, 2),), ops, around)
+    result = solve(loop, SolveOptions(limit_s=limit_s))
+    if latency:
+        assert (result.status, [entry.by for entry in result.trail]) == (Status.INFEASIBLE, ["dependence"])
+    elif limit_s > 1:
+        assert (result.status, result.ii) == (Status.OPTIMAL, 1)
+        assert result.schedule is not None and result.schedule.ops["a"].start == result.schedule.ops["b"].start
 
 
 def test_stopped_at_once() -> None:
