@@ -16,6 +16,7 @@ from typing import Any
 
 from core.commands.crash import crash_note
 from core.diagnostics import Diagnostic, InputError, Severity, error
+from core.files import is_stream
 
 
 class ExitCode(IntEnum):
@@ -124,6 +125,8 @@ def require_writable(path: Path) -> None:
     Where it is to be, or the nearest folder there is, a nameless file is made and is gone again at once.
     """
     with writing(path):
+        if is_stream(path):
+            return
         folder = next(folder for folder in path.absolute().parents if folder.exists())
         if path.is_dir():
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR))

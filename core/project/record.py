@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from core.files import write_atomically
+from core.files import is_stream, write_atomically
 from core.graph.write import graph_document
 from core.schedule.model import Schedule
 from core.schedule.report import Family
@@ -32,13 +32,15 @@ def save_schedule(schedule: Schedule, file: Path) -> None:
 def save_solution(
     result: SolveResult, options: SolveOptions, file: Path, conditions: Mapping[str, Any] | None = None
 ) -> None:
-    """Writes the schedule that was found, and its record beside it. Raises OSError.
+    """Writes the schedule that was found, and its record beside it, if that is a file. Raises OSError.
 
     `conditions`: what was solved differs in this from the project's own graph (other groups, rules left out).
     """
     if result.schedule is None:
         raise ValueError("there is no schedule to save")
     save_schedule(result.schedule, file)
+    if is_stream(file):
+        return
     document = record_document(result, options, file.name)
     if conditions:
         document["conditions"] = dict(conditions)

@@ -42,6 +42,30 @@ def test_permissions_survive(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o640
 
 
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    file, link, dangling = tmp_path / "there" / "a.yaml", tmp_path / "link.yaml", tmp_path / "dangling.yaml"
+    file.write_text("old")
+    link.symlink_to(file)
+    dangling.symlink_to(tmp_path / "there" / "b.yaml")
+    write_atomically(link, "new")
+    write_atomically(dangling, "other")
+    assert link.is_symlink() and dangling.is_symlink()
+    assert (file.read_text(), dangling.resolve().read_text()) == ("new", "other")
+
+
+def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_atomically(pipe, "text")
+        assert os.read(reader, 100) == b"text"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo() and [p.name for p in tmp_path.iterdir()] == ["pipe"]
+
+
 @pytest.mark.parametrize("name", ["machines", "projects", "resources"])
 def test_package_data_is_found(name: str) -> None:
     assert data_folder(name).is_dir()
