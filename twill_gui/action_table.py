@@ -67,7 +67,7 @@ ACTIONS = (
         _F,
         "&Export…",
         ("Ctrl+Shift+E",),
-        "The schedule as annotated TTGIR, CUDA kernel, sheet, trace, JSON or picture, with a preview",
+        "The schedule as annotated TTGIR, for Triton, as CUDA kernel, sheet, trace, JSON or picture, with a preview",
         needs=_SCHED,
         style=_LINE,
     ),

@@ -23,10 +23,17 @@ class KernelFormat(Enum):
     CUDA = "cuda"
 
 
+class OverrideFormat(Enum):
+    """What Triton's own passes make of the annotated text, a process of its own: a folder with the file to override."""
+
+    TRITON = "triton"
+
+
 class ExportFormat(Enum):
     """What can be exported: the text or picture format, what it is called, what it is for, and the file's suffix."""
 
     TTGIR = (TextFormat.TTGIR, "Annotated TTGIR", "the input's text with the schedule in its attributes", ".ttgir")
+    TRITON = (OverrideFormat.TRITON, "Triton override", "a folder with Triton's final TTGIR, scheduled so", ".triton")
     CUDA = (KernelFormat.CUDA, "CUDA kernel", "a folder with the warp-specialized kernel, for nvcc", ".cuda")
     SHEET = (KernelFormat.SHEET, "Sheet for hand lowering", "the program of each warp group, with every wait", ".md")
     SHEET_JSON = (KernelFormat.SHEET_JSON, "Sheet as JSON", "the same for scripts", ".sheet.json")
@@ -37,7 +44,7 @@ class ExportFormat(Enum):
     PNG = (PictureFormat.PNG, "PNG picture", "the same as pixels, two for each of the screen's", ".png")
 
     @property
-    def writer(self) -> TextFormat | KernelFormat | PictureFormat:
+    def writer(self) -> TextFormat | OverrideFormat | KernelFormat | PictureFormat:
         """Who writes it."""
         return self.value[0]
 
@@ -70,17 +77,19 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A file's content, a text or a picture; what the format could not hold; of a kernel its holes."""
+    """A file's content, a text or a picture; what the format could not hold; of a kernel its holes; of a file that
+    goes into a folder its name there."""
 
     content: str | bytes
     warnings: tuple[str, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    file_name: str = ""
 
 
 def exported(
     state: ProjectState, wanted: ExportFormat, *, unrolled: bool = False, options: Options = DEFAULTS
 ) -> Exported:
-    """The shown schedule in a format; of a folder with a CUDA kernel its main file.
+    """The shown schedule in a format, Triton's apart (`triton_passes`); of a folder with a CUDA kernel its main file.
 
     Raises ValueError if there is none, no text to annotate, or no program of it, InputError if its kernel cannot be
     a program of roles or has no text.
@@ -95,6 +104,7 @@ def exported(
         return _kernel(state, options)
     if isinstance(wanted.writer, KernelFormat):
         return Exported(_sheet(state, as_data=wanted.writer is KernelFormat.SHEET_JSON))
+    assert isinstance(wanted.writer, PictureFormat)
     mode = GanttMode.UNROLLED if unrolled else GanttMode.FOLDED
     view = SchedulePicture(opened.graph, schedule, mode)
     try:

@@ -16,12 +16,20 @@ from twill_gui.command_lines import export_command, kernel_command
 from twill_gui.dialogs.export import Choice, ExportDialog, Kind
 from twill_gui.document.document import Document
 from twill_gui.document.state import ProjectState
-from twill_gui.export_formats import Exported, ExportFormat, KernelFormat, exported, write_kernel
+from twill_gui.export_formats import (
+    Exported,
+    ExportFormat,
+    KernelFormat,
+    OverrideFormat,
+    exported,
+    write_kernel,
+)
 from twill_gui.image_export import PictureFormat
+from twill_gui.triton_passes import TritonPasses, passes_input
 from twill_gui.views.message_bar import Message
 
 _TOPIC = "export"
-_CUDA = ExportFormat.CUDA.writer
+_CUDA, _TRITON = ExportFormat.CUDA.writer, ExportFormat.TRITON.writer
 
 
 class Exporting(QObject):
@@ -37,6 +45,9 @@ class Exporting(QObject):
         self._window = window
         self._dialog: ExportDialog | None = None
         self._pool = QThreadPool(self)
+        self._passes = TritonPasses(self)
+        self._passes.done.connect(self._on_passes_done)
+        self._final: Exported | Exception | None = None  # what the passes have made for the dialog
         self._kernel_written.connect(self._on_kernel_written, Qt.ConnectionType.QueuedConnection)
 
     def open_dialog(self) -> None:
@@ -56,28 +67,62 @@ class Exporting(QObject):
 
     def shut_down(self) -> None:
         """Returns when nothing is written any more."""
+        self._passes.shut_down()
         self._pool.waitForDone()
 
     def _forget(self) -> None:
+        self._passes.stop()
+        self._final = None
         if self._dialog is not None:
             self._dialog.deleteLater()
         self._dialog = None
 
     def _preview(self, dialog: ExportDialog, state: ProjectState) -> None:
+        self._passes.stop()
+        if tuple(ExportFormat)[dialog.chosen].writer is _TRITON and self._final is None:
+            self._run_passes(dialog, state)
+            return
         found = self._exported(dialog, state, for_preview=True)
         if found is not None:
             dialog.show_preview(found.content, found.warnings)
             dialog.kernel_options.show_gaps(found.gaps)
+
+    def _run_passes(self, dialog: ExportDialog, state: ProjectState) -> None:
+        """The preview follows."""
+        from core.toolchain.triton import missing_triton  # for this format alone
+
+        try:
+            passes_input(state)
+        except (ValueError, InputError) as fault:
+            dialog.show_fault(_told(fault))
+            return
+        missing = missing_triton()
+        dialog.show_fault(missing or "Triton's passes are running\N{HORIZONTAL ELLIPSIS}", only_here=True)
+        if missing is None:
+            self._passes.run(state)
+
+    def _on_passes_done(self, found: Exported | Exception) -> None:
+        self._final = found
+        if self._dialog is not None:
+            self._dialog.preview_requested.emit()
 
     def _exported(self, dialog: ExportDialog, state: ProjectState, *, for_preview: bool = False) -> Exported | None:
         wanted = tuple(ExportFormat)[dialog.chosen]
         if for_preview and isinstance(wanted.writer, PictureFormat):
             wanted = ExportFormat.PNG  # the same picture
         try:
+            if wanted.writer is _TRITON:
+                return self._finished_text()
             return exported(state, wanted, unrolled=dialog.unrolled, options=_options(dialog))
-        except (ValueError, InputError) as fault:
+        except (ValueError, InputError, OSError) as fault:
             dialog.show_fault(_told(fault))
         return None
+
+    def _finished_text(self) -> Exported:
+        """What the passes have made. Raises what they ended with."""
+        if not isinstance(self._final, Exported):
+            raise self._final or ValueError("Triton's passes have not finished")
+        return self._final
 
     def _write(self, dialog: ExportDialog, state: ProjectState) -> None:
         if tuple(ExportFormat)[dialog.chosen].writer is _CUDA:
@@ -88,7 +133,7 @@ class Exporting(QObject):
         found = self._exported(dialog, state)
         if found is None:
             return
-        file = dialog.file
+        file = dialog.file / found.file_name
         try:
             write_atomically(file, found.content)
         except OSError as fault:
@@ -96,7 +141,8 @@ class Exporting(QObject):
             return
         dialog.accept()
         severity = Severity.WARNING if found.warnings else Severity.NOTE
-        self.message.emit(Message(_TOPIC, severity, "\n".join([f"Written: {file}", *found.warnings])))
+        lines = [f"Written: {file}", *found.warnings, *_how_to_use(file, dialog)]
+        self.message.emit(Message(_TOPIC, severity, "\n".join(lines)))
 
     def _writing(self, work: Callable[[], str]) -> Callable[[], None]:
         """The work with its end told to the window's thread: a case may take the interpreter a while."""
@@ -148,13 +194,22 @@ def _choices() -> list[Choice]:
 def _kind(wanted: ExportFormat) -> Kind:
     if wanted.writer is _CUDA:
         return Kind.KERNEL
+    if isinstance(wanted.writer, OverrideFormat):
+        return Kind.OVERRIDE
     return Kind.PICTURE if isinstance(wanted.writer, PictureFormat) else Kind.TEXT
+
+
+def _how_to_use(file: Path, dialog: ExportDialog) -> list[str]:
+    """What is to be done with a file that does nothing by itself."""
+    from core.export.triton_override import switch_on
+
+    return [switch_on(file)] if tuple(ExportFormat)[dialog.chosen].writer is _TRITON else []
 
 
 def _options(dialog: ExportDialog) -> Options:
     chosen = dialog.kernel_options
     order = Order.LONGEST_FIRST if chosen.longest_box.isChecked() else Order.AS_LAUNCHED
-    return Options(chosen.persistent_box.isChecked(), order)
+    return Options(chosen.persistent_box.isChecked(), order, inline_assembly=chosen.assembly_box.isChecked())
 
 
 def _command(dialog: ExportDialog, state: ProjectState) -> str:
@@ -168,6 +223,7 @@ def _command(dialog: ExportDialog, state: ProjectState) -> str:
         chosen = dialog.kernel_options
         words = ["--persistent"] if chosen.persistent_box.isChecked() else []
         words += ["--longest-first"] if chosen.longest_box.isChecked() else []
+        words += ["--allow-inline-asm"] if chosen.assembly_box.isChecked() else []
         words += ["--case", str(chosen.case)] if chosen.case else []
         return kernel_command(state, wanted.value, file, *words)
     unrolled = dialog.unrolled and isinstance(wanted, PictureFormat)

@@ -6,10 +6,12 @@ import json
 import shlex
 import shutil
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from leaks import children
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QImage, QTextCursor
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
@@ -20,6 +22,7 @@ from core.cli import main
 from core.export.ttgir import read_annotations
 from core.ir.source import load_module
 from core.schedule.read import load_schedule
+from core.toolchain import triton
 from twill_gui.command_lines import check_command, explain_command, export_command, solve_command, sweep_command
 from twill_gui.dialogs.export import ExportDialog
 from twill_gui.document import editing, settings
@@ -30,7 +33,7 @@ from twill_gui.main_window import MainWindow
 OpenWindow = Callable[..., MainWindow]
 ROOT = Path(__file__).parents[2]
 LEFT, CONTROL, SHIFT = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
-TTGIR, CUDA, SHEET, SHEET_JSON, TRACE, JSON, SVG, PDF, PNG = range(len(ExportFormat))
+TTGIR, TRITON, CUDA, SHEET, SHEET_JSON, TRACE, JSON, SVG, PDF, PNG = range(len(ExportFormat))
 
 
 @pytest.fixture
@@ -157,6 +160,49 @@ def test_a_cuda_kernel_is_that_of_the_command_line(
     assert str(tmp_path / "window") in window.messages.messages[0].text
 
 
+def test_inline_assembly_is_passed_on_where_it_is_allowed(
+    bot: QtBot, open_window: OpenWindow, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    window = open_window(assembly_project(tmp_path / "asm"))
+    dialog = open_dialog(bot, window)
+    take(bot, dialog, CUDA)
+    options = dialog.kernel_options
+    assert options.holes_label.text().startswith("1 &hole:") and "cvt.rn.f32.s32 %0" not in code(dialog)
+    options.assembly_box.setFocus()
+    bot.keyClick(options.assembly_box, Qt.Key.Key_Space)
+    assert options.assembly_box.isChecked()
+    assert options.holes_label.text().startswith("\N{CHECK MARK} No holes") and "cvt.rn.f32.s32 %0" in code(dialog)
+    preview = dialog.text.toPlainText()
+    dialog.field.setText(str(tmp_path / "line"))
+    bot.mouseClick(dialog.command_button, LEFT)
+    words = shlex.split(QGuiApplication.clipboard().text())[1:]
+    assert "--allow-inline-asm" in words and main(words) == 0
+    write_to(bot, dialog, tmp_path / "window")
+    bot.waitUntil(lambda: not window.findChildren(ExportDialog) or not dialog.isVisible(), timeout=60_000)
+    assert files_of(tmp_path / "window") == files_of(tmp_path / "line")
+    assert files_of(tmp_path / "window")["kernel.cu"].decode() == preview
+
+
+def assembly_project(folder: Path) -> Path:
+    """A matrix product whose text has inline assembly, with a schedule."""
+    (folder / "schedules").mkdir(parents=True)
+    name = "gemm_w8_sm90_m64n128k64-f16-asm_v39_pre.ttgir"
+    shutil.copy(ROOT / "tests" / "data" / "ttgir" / name, folder / "input.ttgir")
+    (folder / "project.yaml").write_text(
+        "schema: twill.project/1\nname: assembly\ninput: {ttgir: input.ttgir}\nmachine: h100\n"
+        "schedules: {main: schedules/main.yaml}\nactive: main\n"
+    )
+    schedule = str(folder / "schedules" / "main.yaml")
+    text = [str(folder / "input.ttgir"), "--machine", "h100"]
+    assert main(["solve", *text, "--objective", "ii", "--limit-s", "60", "-o", schedule]) == 0
+    return folder
+
+
+def code(dialog: ExportDialog) -> str:
+    """The preview without its comments, which quote the IR."""
+    return "\n".join(line for line in dialog.text.toPlainText().splitlines() if not line.startswith("//"))
+
+
 def test_a_case_that_does_not_fit_is_told_in_the_dialog(bot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     dialog = open_dialog(bot, window)
     take(bot, dialog, CUDA)
@@ -168,6 +214,112 @@ def test_a_case_that_does_not_fit_is_told_in_the_dialog(bot: QtBot, window: Main
     assert dialog.isVisible() and "case.yaml" in dialog.note.text()
     bot.keyClick(dialog.field, Qt.Key.Key_Escape)
     assert not dialog.isVisible()
+
+
+@pytest.fixture
+def passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Puts a program in the place of Triton's passes, as if the release were installed; returns a file for it to write.
+
+    Its arguments are those of the real one: annotated text, where to write the final one, and the capability.
+    """
+    folder = tmp_path / "resources" / "triton"
+    folder.mkdir(parents=True)
+
+    def put(program: str) -> Path:
+        begun = tmp_path / "begun"
+        head = f"import os, sys, time\nfrom pathlib import Path\nPath({str(begun)!r}).write_text(str(os.getpid()))\n"
+        (folder / "remaining_passes.py").write_text(head + program)
+        return begun
+
+    monkeypatch.setattr(triton, "data_folder", lambda _: tmp_path / "resources")
+    monkeypatch.setattr(triton, "triton_version", lambda: f"{triton.WANTED}.0")
+    return put
+
+
+ECHO = "Path(sys.argv[2]).write_text('// final\\n' + Path(sys.argv[1]).read_text())"
+
+
+def test_the_text_for_triton_is_that_of_the_command_line(
+    bot: QtBot, window: MainWindow, tmp_path: Path, capsys: pytest.CaptureFixture[str], passes: Callable[[str], Path]
+) -> None:
+    passes(ECHO)
+    dialog = open_dialog(bot, window)
+    annotated = dialog.text.toPlainText()
+    take(bot, dialog, TRITON)
+    assert "running" in dialog.note.text() and not dialog.write_button.isEnabled()
+    bot.waitUntil(dialog.write_button.isEnabled, timeout=20_000)
+    assert dialog.text.toPlainText() == "// final\n" + annotated
+    dialog.field.setText(str(tmp_path / "line"))
+    bot.mouseClick(dialog.command_button, LEFT)
+    assert main(shlex.split(QGuiApplication.clipboard().text())[1:]) == 0
+    bot.mouseClick(dialog.copy_button, LEFT)
+    assert QGuiApplication.clipboard().text() == dialog.text.toPlainText()
+    write_to(bot, dialog, tmp_path / "window")
+    assert not dialog.isVisible()
+    assert files_of(tmp_path / "window") == files_of(tmp_path / "line")
+    assert list(files_of(tmp_path / "window")) == ["fa_fwd_2q.ttgir"]
+    said = window.messages.messages[0].text
+    assert str(tmp_path / "window" / "fa_fwd_2q.ttgir") in said and "TRITON_KERNEL_OVERRIDE=1" in said
+
+
+@pytest.mark.skipif(find_spec("triton") is None, reason="Triton 3.9 is not installed (extra 'triton')")
+def test_triton_itself_finishes_the_text(bot: QtBot, window: MainWindow) -> None:
+    dialog = open_dialog(bot, window)
+    take(bot, dialog, TRITON)
+    bot.waitUntil(dialog.write_button.isEnabled, timeout=60_000)
+    text = dialog.text.toPlainText()
+    assert "ttng.warp_group_dot" in text and "ttng.wait_barrier" in text and "loop.stage" not in text
+    bot.keyClick(dialog.field, Qt.Key.Key_Escape)
+
+
+def test_what_triton_says_is_told_in_the_dialog(bot: QtBot, window: MainWindow, passes: Callable[[str], Path]) -> None:
+    passes("sys.exit('input.ttgir:3:1: error: no such thing')")
+    dialog = open_dialog(bot, window)
+    take(bot, dialog, TRITON)
+    bot.waitUntil(lambda: "no such thing" in dialog.note.text(), timeout=20_000)
+    assert not dialog.write_button.isEnabled() and dialog.text.toPlainText() == ""
+    bot.keyClick(dialog.field, Qt.Key.Key_Escape)
+
+
+@pytest.mark.parametrize("leave", ["another format", "close"])
+def test_the_passes_end_when_nobody_waits_for_them(
+    bot: QtBot, window: MainWindow, passes: Callable[[str], Path], leave: str
+) -> None:
+    begun = passes("time.sleep(600)")
+    dialog = open_dialog(bot, window)
+    take(bot, dialog, TRITON)
+    bot.waitUntil(begun.exists, timeout=20_000)
+    if leave == "close":
+        bot.keyClick(dialog.field, Qt.Key.Key_Escape)
+    else:
+        take(bot, dialog, JSON)
+        assert dialog.write_button.isEnabled() and dialog.text.toPlainText().startswith("{")
+    bot.waitUntil(lambda: children() == [], timeout=5_000)
+    if leave != "close":
+        assert dialog.write_button.isEnabled() and dialog.text.toPlainText().startswith("{")
+        bot.keyClick(dialog.field, Qt.Key.Key_Escape)
+
+
+def test_without_triton_its_command_can_still_be_copied(
+    bot: QtBot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(triton, "triton_version", lambda: None)
+    dialog = open_dialog(bot, window)
+    take(bot, dialog, TRITON)
+    assert "twill-explorer[triton]" in dialog.note.text() and not dialog.write_button.isEnabled()
+    dialog.field.setText(str(tmp_path / "out"))
+    bot.mouseClick(dialog.command_button, LEFT)
+    words = shlex.split(QGuiApplication.clipboard().text())
+    assert words[1] == "export" and words[-4:] == ["--format", "triton", "-o", str(tmp_path / "out")]
+    bot.keyClick(dialog.field, Qt.Key.Key_Escape)
+
+
+def test_a_graph_has_nothing_for_triton(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    dialog = open_dialog(bot, open_window(write_project(tmp_path / "p")))
+    take(bot, dialog, TRITON)
+    assert "dependence graph" in dialog.note.text()
+    assert not dialog.write_button.isEnabled() and not dialog.command_button.isEnabled()
+    bot.keyClick(dialog.field, Qt.Key.Key_Escape)
 
 
 def test_the_holes_of_a_kernel_are_listed(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:

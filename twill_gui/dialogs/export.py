@@ -38,6 +38,12 @@ class Kind(Enum):
     TEXT = auto()
     PICTURE = auto()
     KERNEL = auto()  # a folder
+    OVERRIDE = auto()  # a folder too
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is more than one file, or a file of a given name."""
+        return self in (Kind.KERNEL, Kind.OVERRIDE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +148,7 @@ class ExportDialog(QDialog):
 
     @property
     def file(self) -> Path:
-        """Where to write: a file, or the folder of a kernel."""
+        """Where to write: a file, or a folder."""
         return Path(self.field.text()).expanduser()
 
     def choose(self, number: int) -> None:
@@ -165,12 +171,13 @@ class ExportDialog(QDialog):
         self._enable(True)
         self.say("\n".join(warnings))
 
-    def show_fault(self, text: str) -> None:
-        """Why there is nothing to write."""
+    def show_fault(self, text: str, *, only_here: bool = False) -> None:
+        """Why there is nothing to write, or nothing yet. `only_here`: the command may work elsewhere, or later."""
         self.text.clear()
         self.kernel_options.show_gaps(None)
         self.pages.setCurrentWidget(self.text)
         self._enable(False)
+        self.command_button.setEnabled(only_here)
         self.say(text)
 
     def say(self, text: str) -> None:
@@ -200,7 +207,7 @@ class ExportDialog(QDialog):
     def _on_format_changed(self) -> None:
         choice = self._choices[self.chosen]
         self.field.setText(f"{self._place}{choice.suffix}")
-        self._field_label.setText("&Folder" if choice.kind is Kind.KERNEL else "&File")
+        self._field_label.setText("&Folder" if choice.kind.is_folder else "&File")
         self.unrolled_box.setVisible(choice.kind is Kind.PICTURE)
         self.kernel_options.setVisible(choice.kind is Kind.KERNEL)
         self.preview_requested.emit()
@@ -214,7 +221,7 @@ class ExportDialog(QDialog):
 
     def _browse(self) -> None:
         choice = self._choices[self.chosen]
-        names = f"Folders (*{choice.suffix})" if choice.kind is Kind.KERNEL else f"{choice.title} (*{choice.suffix})"
+        names = f"Folders (*{choice.suffix})" if choice.kind.is_folder else f"{choice.title} (*{choice.suffix})"
         name, _ = QFileDialog.getSaveFileName(self, "Export", self.field.text(), names)
         if name:
             self.field.setText(name)

@@ -36,6 +36,7 @@ class KernelOptions(QWidget):
         super().__init__()
         self.persistent_box = QCheckBox("&Persistent: as many blocks as the GPU runs at once, each one program by one")
         self.longest_box = QCheckBox("L&ongest first: programs of large x run first, as a causal mask wants it")
+        self.assembly_box = QCheckBox("Pass the text's &inline assembly on: it can do anything")
         self.case_field = QLineEdit()
         self.case_field.setPlaceholderText("none")
         self.case_field.setAccessibleDescription("A call of the kernel for the test program, a twill.case/1 file")
@@ -44,7 +45,7 @@ class KernelOptions(QWidget):
         self.holes.setAccessibleDescription("Operations without text, whose functions are to be written by hand")
         self.holes_label = QLabel()
         self._build()
-        for box in (self.persistent_box, self.longest_box):
+        for box in (self.persistent_box, self.longest_box, self.assembly_box):
             box.toggled.connect(self.changed)
         self.holes.itemActivated.connect(self._choose)
         self.holes.itemClicked.connect(self._choose)
@@ -87,7 +88,7 @@ class KernelOptions(QWidget):
         self.holes_label.setBuddy(self.holes)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        for widget in (self.holes_label, self.holes, self.persistent_box, self.longest_box):
+        for widget in (self.holes_label, self.holes, self.persistent_box, self.longest_box, self.assembly_box):
             layout.addWidget(widget)
         layout.addLayout(row)
 
