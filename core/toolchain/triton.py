@@ -47,22 +47,24 @@ def final_ttgir(annotated: str, capability: int, name: str, stopped: Callable[[]
     it was stopped.
     """
     with TemporaryDirectory(prefix="twill-triton-") as scratch:
-        source, target = Path(scratch) / "annotated.ttgir", Path(scratch) / "final.ttgir"
-        source.write_text(annotated, encoding="utf-8")
+        folder, source = Path(scratch), Path(name).name or "input.ttgir"  # the name that its locations get
+        target = f"{source}.final"
+        (folder / source).write_text(annotated, encoding="utf-8")
         program = data_folder("resources") / "triton" / "remaining_passes.py"
-        command = [sys.executable, str(program), str(source), str(target), str(capability)]
-        code, errors = _finished(command, name, stopped)
-        if code == 0 and target.is_file():
-            return target.read_text(encoding="utf-8")
+        command = [sys.executable, str(program.resolve()), source, target, str(capability)]
+        code, errors = _finished(command, folder, name, stopped)
+        if code == 0 and (folder / target).is_file():
+            return (folder / target).read_text(encoding="utf-8")
     said = next((line for line in errors.splitlines() if "error:" in line), errors.strip().rpartition("\n")[2])
     why = said.strip() or f"it ended with code {code}"
     raise error("triton-failed", f"Triton's passes refuse the annotated text: {why}", file=name)
 
 
-def _finished(command: Sequence[str], name: str, stopped: Callable[[], bool]) -> tuple[int, str]:
-    """Exit code and standard error of a process. Raises InputError once it has run too long or is stopped."""
+def _finished(command: Sequence[str], folder: Path, name: str, stopped: Callable[[], bool]) -> tuple[int, str]:
+    """Exit code and standard error of a process that works in a folder. Raises InputError once it is stopped or has run
+    too long."""
     begin = time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:
             while not stopped():
                 if time.monotonic() - begin > _LIMIT_S:

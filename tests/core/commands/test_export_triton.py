@@ -55,6 +55,8 @@ def test_triton_pipelines_the_annotated_text(
     assert "ttng.async_tma_copy_global_to_local" in text and "ttng.wait_barrier" in text
     assert not re.search(r"loop\.stage|loop\.cluster|tt\.scheduled_max_stage", text)
     before = (PROJECTS / project / "input.ttgir").read_text(encoding="utf-8")
+    places = set(re.findall(r'loc\("([^"]*)":', text))
+    assert places == {"input.ttgir"}, "lines are those of the input, not of a scratch file"
     assert text.count(matrix_op) >= before.count(matrix_op) > 0
     assert f"@{function}" in parse_with_triton(file, target)
 
