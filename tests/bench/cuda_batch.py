@@ -1,160 +1,211 @@
-"""Exports of the corpus as one batch for a machine with a Hopper GPU: one upload, one run.
+"""Every export for sm_90a as one batch for a machine with a Hopper GPU: one upload, one run.
 
-  python -m tests.bench.cuda_batch FOLDER [--only WORD ...] [--schedules NAME=FOLDER ...]
-  (there) python3 FOLDER/run.py [--mock] [--sanitize PROGRAM ...] > results.jsonl
-  python -m tests.bench.cuda_batch --read results.jsonl [-o TABLE.md]
+  python -m tests.bench.cuda_batch FOLDER [--only WORD ...] [--limit-s S]
+  (there) python3 FOLDER/run.py --out OUT
+  python -m tests.bench.cuda_batch --read OUT/results.jsonl [-o TABLE.md]
 
-Each file is exported in program order, and once more for each folder of schedules: NAME.yaml of the main loop, beside
-it the project NAME/project.yaml if it has groups of its own. What cannot be exported is there with its reason.
+The exports are those of `cuda_exports`. Each runs a small call. The smallest file of each kernel and the projects
+are there as persistent kernels too, run also a call whose loop fills every slot of every ring twice and goes on for
+three more iterations, and are what compute-sanitizer looks at. What cannot be exported is there with its reason.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import lzma
+import re
 import shutil
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+import tarfile
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import prod
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
 from core.diagnostics import InputError
-from core.export.cuda.batch import Case, checked_batch
-from core.export.cuda.folder import Exported, export_schedules, export_straight
-from core.export.cuda.options import Options
-from core.export.roles.places import ScheduledLoop
-from core.ir.interpret import parameters
-from core.ir.model import Module
-from core.ir.source import load_module
-from core.project.load import load_project
-from core.project.opened import open_project
-from core.schedule.read import load_schedule
+from core.export.cuda.folder import Exported
+from core.export.cuda.options import DEFAULTS, Options, Order
+from tests.bench.cuda_batch_cases import batch_file
+from tests.bench.cuda_batch_table import read
+from tests.bench.cuda_exports import (
+    CORPUS,
+    LIMIT_S,
+    ONE,
+    ORDER,
+    SAMPLES,
+    SCHEDULES,
+    TWO,
+    WAYS,
+    Export,
+    NoScheduleError,
+    exports,
+)
+from tests.bench.report import RESULTS
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "core" / "ir" / "interpret"))
-import kernel_cases  # noqa: E402
-
-CORPUS = ROOT.parent / "shared" / "ttgir"
-MACHINE = "h100"
-ORDER = "program order"
+DEVICE_CODE = ("kernel.cu", "wgmma.inc")
 RUNTIME = ("twill.cuh", "driver.hpp", "twill")
+BEYOND_DEPTH = 3  # iterations of a long loop beyond twice the slots of the deepest ring
+DICTIONARY_BYTES = 1 << 27  # versions of one file have the same inputs, megabytes apart
 
 
-def small_persistent(t: Any) -> Any:
-    """Fewer tiles than programs, so that the batch stays small."""
-    m, n, k = 3 * t.m - 40, 2 * t.n + 8, t.k + 8
-    a, b = t.numbers(m, k), t.numbers(k, n)
-    return kernel_cases.Case([a, b, np.zeros((m, n)), m, n, k], (132,), {2: a @ b})
-
-
-def kernel_of(name: str) -> str:
-    return name.split("_sm")[0].removesuffix("_cta2")
-
-
-def exports(path: Path, folder: Path, schedules: dict[str, Path]) -> Iterator[tuple[str, Path, Exported | str]]:
-    """Each way in which a file is exported: its name, where to, and what came of it."""
-    place = folder / f"{path.stem}--order"
-    yield ORDER, place, attempt(partial(export_straight, load_module(path), kernel_of(path.stem), place))
-    for name, known in schedules.items():
-        schedule = known / f"{path.stem}.yaml"
-        if not schedule.exists():
-            continue
-        for persistent in (False, True):
-            way = f"{name}, persistent" if persistent else name
-            place = folder / f"{path.stem}--{way.replace(', ', '-').replace(' ', '_')}"
-            yield way, place, attempt(partial(scheduled, path, schedule, place, Options(persistent=persistent)))
-
-
-def scheduled(path: Path, schedule: Path, place: Path, options: Options) -> Exported:
-    own = schedule.parent / path.stem / "project.yaml"
-    opened = open_project(load_project(own) if own.exists() else load_project(path, MACHINE))
-    assert opened.tiles is not None and opened.module is not None
-    loop = ScheduledLoop(opened.tiles, opened.graph, load_schedule(schedule, opened.graph), opened.fusion)
-    return export_schedules(opened.module, [loop], place, options)
-
-
-def attempt(export: Callable[[], Exported]) -> Exported | str:
-    try:
-        return export()
-    except InputError as problem:
-        return problem.diagnostics[0].message
-
-
-def batch_of(module: Module, name: str) -> bytes | str:
-    """The calls of a file's kernel, or why the interpreter refuses it."""
-    kernel, case = kernel_of(name), kernel_cases.case_for(f"{name}.ttgir")
-    arguments = {p.name: value for p, value in zip(parameters(module, kernel), case.arguments, strict=True)}
-    try:
-        return checked_batch(module, kernel, [Case(name, arguments, case.grid)])
-    except InputError as problem:
-        return f"not interpreted: {problem.diagnostics[0].message}"
-
-
-def write(folder: Path, only: Sequence[str], schedules: dict[str, Path]) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "cases").mkdir(parents=True)
-    programs: list[dict[str, Any]] = []
-    for path in sorted(CORPUS.glob("*sm90*_pre.ttgir")):
-        if only and not any(word in path.name for word in only):
-            continue
-        cases = batch_of(load_module(path), path.stem)
-        if isinstance(cases, bytes):
-            (folder / "cases" / path.stem).write_bytes(cases)
-        for way, place, found in exports(path, folder, schedules):
-            row: dict[str, Any] = {"file": path.stem, "way": way, "folder": place.name}
-            if isinstance(found, str):
-                row["refused"] = found
-            else:
-                row["shared_bytes"] = found.file.shared_bytes
-                row["holes"] = [f"{hole.op} line {hole.line}: {hole.reason}" for hole in found.file.holes]
-                for name in RUNTIME:
-                    runtime, own = folder / "runtime" / name, place / name
-                    runtime.parent.mkdir(exist_ok=True)
-                    if not runtime.exists():
-                        own.rename(runtime)
-                    elif own.is_dir():
-                        shutil.rmtree(own)
-                    else:
-                        own.unlink()
-            row["cases"] = "" if isinstance(cases, bytes) else cases
-            programs.append(row)
-    (folder / "programs.json").write_text(json.dumps(programs, indent=1), encoding="utf-8")
+def write(folder: Path, only: Sequence[str], limit_s: float) -> None:
+    """Makes the batch: `run.py` and an archive of all that it builds and runs."""
+    SCHEDULES.mkdir(parents=True, exist_ok=True)
+    wanted = [
+        one
+        for one in exports([SAMPLES, ORDER, *WAYS], SCHEDULES, limit_s)
+        if not only or any(word in one.name for word in only)
+    ]
+    with TemporaryDirectory(prefix="twill-batch-") as scratch:
+        place = Path(scratch)
+        (place / "cases").mkdir()
+        programs = [row for _, group in groupby(wanted, key=lambda one: one.name) for row in of_file(place, [*group])]
+        for row in programs:
+            row["sanitize"] = rank_of(row, programs)
+        (place / "programs.json").write_text(json.dumps(programs, indent=1), encoding="utf-8")
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        filters = [{"id": 0x21, "preset": 2, "dict_size": DICTIONARY_BYTES}]  # LZMA2
+        with (
+            lzma.open(folder / "batch.tar.xz", "wb", filters=filters) as packed,
+            tarfile.open(fileobj=packed, mode="w") as archive,
+        ):
+            for part in sorted(place.iterdir()):
+                archive.add(part, part.name)
     shutil.copy(Path(__file__).with_name("cuda_batch_run.py"), folder / "run.py")
 
 
-def table(rows: Sequence[dict[str, Any]]) -> str:
-    lines = ["| file | way | shared memory | nvcc | CPU mock | H200 | holes |"]
-    lines.append("| --- | --- | --- | --- | --- | --- | --- |")
+def of_file(place: Path, group: Sequence[Export]) -> Iterator[dict[str, Any]]:
+    """The exports of a file or project, in all ways; its calls."""
+    stem = corpus_stem(group[0])
+    rows: list[dict[str, Any]] = []
+    for one in group:
+        for way, options in variants(one, stem):
+            rows.append(exported(place, one, way, options))
+            if "refused" in rows[-1]:
+                break
+    ran = [row for row in rows if "refused" not in row]
+    depth = max((row["depth"] for row in ran), default=0)
+    calls = {f"{stem}.small": 0}  # the same for a project and the file that it has a copy of
+    if ran and is_shown(group[0], stem):
+        calls[f"{group[0].name}.long"] = 2 * depth + BEYOND_DEPTH
+    cases: list[str] = []
+    problem = ""
+    for name, iterations in calls.items():
+        if not (place / "cases" / name).exists():
+            made = batch_file(group[0], stem, iterations)
+            if isinstance(made, str):
+                problem = made
+                continue
+            (place / "cases" / name).write_bytes(made)
+        cases.append(name)
     for row in rows:
-        cells = [row["file"].removesuffix("_pre"), row["way"]]
-        if "refused" in row:
-            cells += [f"refused: {row['refused']}", "", "", "", ""]
+        print(row["file"], row["way"], row.get("refused", f"{row.get('shared_bytes')} B"), sep="\t", flush=True)
+        yield row | {"cases": cases, "not_run": problem, "kernel": group[0].kernel}
+
+
+def corpus_stem(one: Export) -> str:
+    """The corpus file of that text: projects have a copy of one."""
+    if one.file.parent == CORPUS:
+        return one.file.stem
+    text = one.file.read_bytes()
+    return next(file.stem for file in sorted(CORPUS.glob("*_sm90_*_pre.ttgir")) if file.read_bytes() == text)
+
+
+def is_newest(stem: str) -> bool:
+    """Of the newest version, and neither printed in another way, with other warps nor with inline assembly."""
+    return re.search(r"-(loc|num|asm|w4)_|_v3[0-8]_", stem) is None
+
+
+def is_shown(one: Export, stem: str) -> bool:
+    """Whether more is asked of it: projects, and of the files of each kernel the smallest."""
+    return one.name != stem or stem == representative(stem)
+
+
+def representative(stem: str) -> str:
+    """The file by which the kernel of this one is represented."""
+    kernel = stem.split("_sm90_")[0]
+    return min((file.stem for file in CORPUS.glob(f"{kernel}_sm90_*_pre.ttgir")), key=size_of)
+
+
+def size_of(stem: str) -> tuple[bool, int, str]:
+    sizes = re.findall(r"\d+", stem.split("_sm90_")[1].split("-")[0])
+    return not is_newest(stem), prod(map(int, sizes)), stem
+
+
+def variants(one: Export, stem: str) -> Iterator[tuple[str, Options]]:
+    """The export as it is, and as a persistent kernel where that is asked for."""
+    yield one.way, DEFAULTS
+    if is_shown(one, stem) and one.way != ORDER:
+        yield f"{one.way}, persistent", Options(persistent=True)
+    if one.name != stem and "causal" in stem:
+        yield f"{one.way}, persistent, longest first", Options(persistent=True, order=Order.LONGEST_FIRST)
+
+
+def exported(place: Path, one: Export, way: str, options: Options) -> dict[str, Any]:
+    """Writes the export; what is said of it beside what it does on a GPU."""
+    program = re.sub(r"[^\w-]+", "_", f"{one.name}--{way}")
+    row: dict[str, Any] = {"file": one.name, "way": way, "program": program}
+    with TemporaryDirectory(prefix="twill-export-") as scratch:
+        try:
+            found = one.make(Path(scratch), options)
+        except InputError as problem:
+            return row | {"refused": problem.diagnostics[0].message}
+        except NoScheduleError as problem:
+            return row | {"refused": f"no schedule: {problem}"}
+        keep(Path(scratch), place, program)
+    return row | facts(found)
+
+
+def keep(scratch: Path, place: Path, program: str) -> None:
+    """Of an export's folder what is to be built; the runtime once for all."""
+    (place / program).mkdir()
+    for name in DEVICE_CODE:
+        shutil.copy(scratch / name, place / program / name)
+    for name in RUNTIME:
+        source, runtime = scratch / name, place / "runtime" / name
+        runtime.parent.mkdir(exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, runtime, dirs_exist_ok=True)
         else:
-            cells += [f"{row['shared_bytes']} B", row.get("nvcc", ""), row.get("mock", row["cases"])]
-            cells += [row.get("gpu", ""), "; ".join(row["holes"])]
-        lines.append("| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
-    return "\n".join(lines) + "\n"
+            shutil.copy(source, runtime)
+
+
+def facts(found: Exported) -> dict[str, Any]:
+    rings = found.file.description["rings"]
+    return {
+        "shared_bytes": found.file.shared_bytes,
+        "depth": max((ring["depth"] for ring in rings), default=0),
+        "holes": [f"{hole.op} line {hole.line}: {hole.reason}" for hole in found.file.holes],
+    }
+
+
+def rank_of(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> int:
+    """When compute-sanitizer looks at it: 1, one program of each family; 2, the sample projects; 0, not."""
+    if "refused" in row or row["holes"] or not row["cases"] or "persistent" in row["way"]:
+        return 0
+    if "_sm90_" not in row["file"]:
+        return 2
+    if row["file"] != representative(row["file"]):
+        return 0
+    ways = [other["way"] for other in rows if other["file"] == row["file"] and "refused" not in other]
+    return int(row["way"] == next(way for way in (TWO, ONE, ORDER) if way in ways))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--schedules", nargs="*", default=[], metavar="NAME=FOLDER")
-    parser.add_argument("--read", type=Path)
-    parser.add_argument("-o", "--output", type=Path, default=ROOT / "tests/bench/results/cuda_corpus.md")
+    parser.add_argument("--limit-s", type=float, default=LIMIT_S, help="seconds for one quick schedule")
+    parser.add_argument("--read", type=Path, metavar="RESULTS")
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS / "cuda_corpus.md")
     arguments = parser.parse_args()
-    kernel_cases.CASES["gemm_persistent"] = small_persistent
     if arguments.read:
-        text = arguments.read.read_text(encoding="utf-8")
-        rows = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-        arguments.output.write_text(table(rows), encoding="utf-8")
+        arguments.output.write_text(read(arguments.read), encoding="utf-8")
     else:
-        schedules = dict(entry.split("=", 1) for entry in arguments.schedules)
-        write(arguments.folder, arguments.only, {name: Path(folder) for name, folder in schedules.items()})
+        write(arguments.folder, arguments.only, arguments.limit_s)
 
 
 if __name__ == "__main__":

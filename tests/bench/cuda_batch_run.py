@@ -1,95 +1,233 @@
-"""Builds and runs every program of a batch of `cuda_batch`, on the machine with the GPU; a line of JSON for each.
+"""Builds and runs every program of a batch of `cuda_batch`, on the machine with the GPU.
 
-  python3 run.py [--mock] [--sanitize PROGRAM ...]
+  python3 run.py [--out FOLDER] [--only WORD ...] [--tools TOOL ...] [--seconds S] [--jobs N] [--mock]
+
+Into FOLDER go results.jsonl (first what the machine is, then a line for each program, then one for each run of a
+tool), builds.log.xz and sanitizer.log.xz, all written as they come. `--only`: programs whose name has one of the words.
+`--tools`: of compute-sanitizer. After S seconds nothing more begins. `--mock`: the host compiler and the CPU mock in
+place of nvcc, GPU and tools.
 
 Standard library only: that machine has nothing else.
 """
 
+import argparse
 import concurrent.futures
+import contextlib
 import json
+import lzma
 import os
 import re
+import shutil
+import signal
 import subprocess
-import sys
+import tarfile
+import tempfile
+import threading
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-NVCC = ["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", "-lineinfo", "-Xptxas", "-v"]
+NVCC = ["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-lineinfo", "-Xptxas", "-v"]
 MOCK = ["g++", "-std=c++17", "-O1", "-DTWILL_MOCK", "-x", "c++", "-pthread"]
 INCLUDE = ["-I.", "-I../runtime"]
-SANITIZERS = {"memcheck": [], "synccheck": [], "racecheck": ["--racecheck-report", "all"]}
+SANITIZER = "compute-sanitizer"
+TOOLS = {"memcheck": ["--padding", "1024"], "synccheck": [], "racecheck": ["--racecheck-report", "all"]}
+BUILD_S, RUN_S, TOOL_S = 200, 30, 90
+GPU_JOBS = 4  # programs that share the GPU at a time
+TOOL_JOBS = 6
 
 
 def run(command, folder, seconds):
+    """Exit code (None: it ran too long) and all that was printed. A program that hangs is left behind, with its
+    children, if it cannot be ended."""
+    with tempfile.TemporaryFile() as said:
+        done = subprocess.Popen(command, cwd=folder, stdout=said, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            code = done.wait(seconds)
+        except subprocess.TimeoutExpired:
+            code = None
+            os.killpg(done.pid, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                done.wait(5)
+        said.seek(0)
+        return code, said.read().decode(errors="replace")
+
+
+class Results:
+    """What is written while the batch runs, by one thread at a time."""
+
+    def __init__(self, out):
+        self.out, self.began, self.lock, self.last = out, time.monotonic(), threading.Lock(), {}
+        out.mkdir(parents=True, exist_ok=True)
+        for name in ("results.jsonl", "builds.log.xz", "sanitizer.log.xz"):
+            (out / name).unlink(missing_ok=True)
+
+    def seconds(self):
+        return time.monotonic() - self.began
+
+    def row(self, row, said):
+        with self.lock:
+            with (self.out / "results.jsonl").open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            print(f"{self.seconds():6.1f} s  {said}", flush=True)
+
+    def log(self, name, head, said):
+        """Each text is a stream of its own, so that the file is whole at any time; xz reads them as one."""
+        with self.lock, lzma.open(self.out / f"{name}.log.xz", "ab", preset=3) as file:
+            file.write(f"==== {head}\n{said}\n".encode())
+
+
+class Batch:
+    def __init__(self, place, results, deadline, mock):
+        self.place, self.results, self.deadline, self.mock = place, results, deadline, mock
+        self.gpu = threading.Semaphore(GPU_JOBS)
+
+    def left(self, seconds):
+        return min(seconds, self.deadline - self.results.seconds())
+
+    def make(self, row):
+        self.build(row)
+        with self.gpu:
+            self.try_out(row)
+
+    def build(self, row):
+        """`row["nvcc"]`: what the compiler says."""
+        if self.left(1) <= 0:
+            row["nvcc"] = "not built: no time left"
+            return
+        command = [*(MOCK if self.mock else NVCC), *INCLUDE, "kernel.cu", "-o", "program"]
+        began = time.monotonic()
+        code, said = run(command, self.place / row["program"], self.left(BUILD_S))
+        row["build_s"] = round(time.monotonic() - began, 1)
+        self.results.log("builds", f"{row['program']} code {code}", said)
+        if code != 0:
+            row["nvcc"] = "error: " + next((line for line in said.splitlines() if "error" in line), f"code {code}")
+            return
+        row["nvcc"] = "ok"
+        used = re.search(r"Used (\d+) registers", said)
+        frame = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", said)
+        row["registers"] = int(used.group(1)) if used else 0
+        row["stack"], *spills = map(int, frame.groups()) if frame else (0, 0, 0)
+        row["spilled"] = sum(spills)
+        row["messages"] = sorted(set(re.findall(r"C75\d\d", said)))
+
+    def try_out(self, row):
+        """`row["runs"]`: the driver's answer for each call, or what it said instead."""
+        row["runs"] = {}
+        if row["nvcc"] == "ok" and not row["holes"]:
+            for name in row["cases"]:
+                kind = name.rsplit(".", 1)[1]
+                seconds = self.left(RUN_S)
+                if seconds <= 0:
+                    row["runs"][kind] = {"failure": "not run: no time left"}
+                    continue
+                code, said = run(["./program", *self.options(name)], self.place / row["program"], seconds)
+                row["runs"][kind] = answer(code, said, seconds)
+        said = "; ".join(f"{kind} {verdict(found)}" for kind, found in row["runs"].items())
+        self.results.row(row, f"{row['program']}: {row['nvcc']}; {said or row['not_run'] or 'not run: holes'}")
+
+    def options(self, name):
+        return ["--batch", f"../cases/{name}", *(["--seeds", "2"] if self.mock else [])]
+
+    def sanitize(self, row, tool, name):
+        kind = name.rsplit(".", 1)[1]
+        found = {"program": row["program"], "tool": tool, "call": kind}
+        seconds = self.left(TOOL_S)
+        if seconds <= 5:
+            found["said"] = "not run: no time left"
+        else:
+            command = [SANITIZER, "--tool", tool, *TOOLS[tool], "./program", *self.options(name)]
+            began = time.monotonic()
+            code, said = run(command, self.place / row["program"], seconds)
+            found["seconds"] = round(time.monotonic() - began, 1)
+            summary = [line for line in said.splitlines() if "SUMMARY" in line]
+            found["said"] = summary[-1].split("SUMMARY:")[-1].strip() if summary else f"no summary, code {code}"
+            if code is None:
+                found["said"] = f"more than {seconds:.0f} s"
+            head = f"{row['program']} {tool} {name} code {code} {found['seconds']} s"
+            self.results.log("sanitizer", head, said)
+        self.results.row(found, f"{row['program']} {tool} {kind}: {found['said']}")
+
+
+def answer(code, said, seconds):
+    if code is None:
+        return {"failure": f"more than {seconds:.0f} s"}
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=seconds, check=False)
-        return done.returncode, done.stdout + done.stderr
-    except subprocess.TimeoutExpired:
-        return -1, f"more than {seconds} s"
-
-
-def fault(said):
-    return "error: " + next((line for line in said.splitlines() if "error" in line), "")
-
-
-def build(row, mock):
-    folder = HERE / row["folder"]
-    code, said = run([*NVCC, *INCLUDE, "kernel.cu", "-o", "gpu"], folder, 300)
-    if code:
-        row["nvcc"] = fault(said)
-        return
-    used = re.search(r"Used (\d+) registers", said)
-    frame = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores", said)
-    row["nvcc"] = f"ok, {used.group(1) if used else '?'} registers"
-    if frame and (frame.group(1), frame.group(2)) != ("0", "0"):
-        row["nvcc"] += f", {frame.group(1)} B of stack, {frame.group(2)} B spilled"
-    row["nvcc"] += "".join(f", {code}" for code in sorted(set(re.findall(r"C75\d\d", said))))
-    if row["holes"] or row["cases"] or not mock:
-        return
-    code, said = run([*MOCK, *INCLUDE, "kernel.cu", "-o", "mock"], folder, 200)
-    if code:
-        row["mock"] = fault(said)
-    else:
-        row["mock"] = answer(run(["./mock", "--seeds", "2", "--batch", f"../cases/{row['file']}"], folder, 200)[1])
-
-
-def answer(said):
-    try:
-        found = json.loads(said)
+        return json.loads(said)
     except ValueError:
-        return "failed: " + said[:200]
+        return {"failure": f"code {code}: {said.strip()[-300:]}"}
+
+
+def verdict(found):
     if "failure" in found:
-        return "WRONG: " + found["failure"][:200]
-    errors = [f"{name} {'NaN' if error is None else f'{error:.1e}'}" for name, error in found["relative_error"].items()]
-    return ("ok " if found["ok"] else "WRONG ") + ", ".join(errors)
+        return "FAILED " + found["failure"][:100]
+    return "ok" if found["ok"] else f"WRONG {found['relative_error']} {found['ulps']}"
 
 
-def try_on_gpu(row, sanitized):
-    command = ["./gpu", "--batch", f"../cases/{row['file']}"]
-    row["gpu"] = answer(run(command, HERE / row["folder"], 30)[1])
-    if row["folder"] in sanitized:
-        logs = HERE / "sanitizer"  # whole, with the tool's version: a report is worth little without its lines
-        logs.mkdir(exist_ok=True)
-        _, row["sanitizer"] = run(["compute-sanitizer", "--version"], HERE, 60)
-        for tool, options in SANITIZERS.items():
-            _, said = run(["compute-sanitizer", "--tool", tool, *options, *command], HERE / row["folder"], 60)
-            (logs / f"{row['folder']}.{tool}.txt").write_text(row["sanitizer"] + said, encoding="utf-8")
-            row[tool] = said[-1500:]
+def about(mock):
+    """What the machine and its tools are."""
+    asked = {
+        "nvcc": ["nvcc", "--version"],
+        "gpu": ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"],
+        "sanitizer": [SANITIZER, "--version"],
+    }
+    said = {
+        name: run(command, HERE, 60)[1].strip() if shutil.which(command[0]) else "" for name, command in asked.items()
+    }
+    return {"about": said, "mock": mock, "date": time.strftime("%Y-%m-%d"), "cores": os.cpu_count()}
 
 
 def main():
-    rows = json.loads((HERE / "programs.json").read_text())
-    sanitized = sys.argv[sys.argv.index("--sanitize") + 1 :] if "--sanitize" in sys.argv else []
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", type=Path, default=HERE / "out")
+    parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--tools", nargs="*", default=list(TOOLS), choices=list(TOOLS))
+    parser.add_argument("--seconds", type=float, default=420)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="builds at a time")
+    parser.add_argument("--mock", action="store_true")
+    options = parser.parse_args()
+    results = Results(options.out.resolve())
+    with tempfile.TemporaryDirectory(prefix="twill-batch-") as scratch:
+        with tarfile.open(HERE / "batch.tar.xz") as archive:
+            archive.extractall(scratch, filter="data")
+        go(Path(scratch), results, options)
+
+
+def go(place, results, options):
+    rows = json.loads((place / "programs.json").read_text())
+    rows = [row for row in rows if not options.only or any(word in row["program"] for word in options.only)]
+    tools = [] if options.mock or not shutil.which(SANITIZER) else options.tools
+    batch = Batch(place, results, options.seconds, options.mock)
+    found = about(options.mock)
+    results.row(found, f"{len(rows)} programs, {found}")
     for row in rows:
         if "refused" in row:
-            print(json.dumps(row), flush=True)
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        building = {pool.submit(build, row, "--mock" in sys.argv): row for row in rows if "refused" not in row}
-        for done in concurrent.futures.as_completed(building):
-            row = building[done]
-            if row["nvcc"].startswith("ok") and not row["holes"] and not row["cases"]:
-                try_on_gpu(row, sanitized)
-            print(json.dumps(row), flush=True)
+            results.row(row, f"{row['program']}: refused")
+    rows = [row for row in rows if "refused" not in row]
+    rows.sort(key=lambda row: row["sanitize"] or 9)  # what the tools look at is there first
+    with (
+        concurrent.futures.ThreadPoolExecutor(options.jobs) as makers,
+        concurrent.futures.ThreadPoolExecutor(TOOL_JOBS) as lookers,
+    ):
+        made = {makers.submit(batch.make, row): row for row in rows}
+        concurrent.futures.wait([job for job, row in made.items() if row["sanitize"]])
+        jobs = [lookers.submit(batch.sanitize, *look) for look in looks(rows, tools)]
+        for job in concurrent.futures.as_completed([*made, *jobs]):
+            job.result()
+    wrong = [row["program"] for row in rows if any(verdict(one) != "ok" for one in row.get("runs", {}).values())]
+    ran = [row for row in rows if row.get("runs")]
+    print(f"{results.seconds():.0f} s: {len(rows)} built or tried, {len(ran)} ran, {len(wrong)} not right: {wrong}")
+
+
+def looks(rows, tools):
+    """What compute-sanitizer does, first things first: the families, then the projects; in the end races in long loops,
+    which short ones may hide."""
+    for rank in (1, 2):
+        chosen = [row for row in rows if row["sanitize"] == rank and row["nvcc"] == "ok"]
+        for tool in tools:
+            yield from ((row, tool, row["cases"][0]) for row in chosen)
+        if "racecheck" in tools:
+            yield from ((row, "racecheck", name) for row in chosen for name in row["cases"][1:])
 
 
 if __name__ == "__main__":

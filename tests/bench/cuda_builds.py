@@ -14,40 +14,20 @@ import argparse
 import hashlib
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import yaml
-
 from core.diagnostics import InputError, Severity
-from core.export.cuda.folder import Exported, export_program, export_straight
-from core.export.roles.build import scheduled_program
-from core.export.roles.places import ScheduledLoop
-from core.graph.model import GroupKind
-from core.ir.source import load_module
-from core.ir.tiles import Category
-from core.project.load import load_project
-from core.project.model import InputKind, Project
-from core.project.opened import open_project
-from core.project.record import save_schedule
-from core.resources import data_folder
-from core.schedule.check import check
-from core.schedule.read import load_schedule
-from core.solve.events import SolveOptions
-from core.solve.solve import solve
+from core.export.cuda.folder import Exported
+from core.export.cuda.options import DEFAULTS
 from core.toolchain.messages import read_messages
 from core.toolchain.nvcc import DEFAULT_ARCHITECTURE, Nvcc, find_nvcc, run_nvcc
 from core.toolchain.resources import read_resources
+from tests.bench.cuda_exports import LIMIT_S, ORDER, SAMPLES, SCHEDULES, WAYS, Make, NoScheduleError, exports
 from tests.bench.report import RESULTS, UNFINISHED, Kept, environment, table, write
 
-CORPUS = Path(__file__).parents[3] / "shared" / "ttgir"
-MACHINE = "h100"
-ORDER, TWO, ONE = "program order", "two groups", "one group of 8"
-SAMPLES = "samples"
-WAYS = (TWO, ONE)
 HEAD = (
     "file",
     "way",
@@ -76,20 +56,13 @@ extern "C" __global__ void __launch_bounds__({threads}, 1) {name}(const __grid_c
 """
 """A role as a kernel of its own."""
 
-Make = Callable[[Path], Exported]
-"""Writes an export into a folder."""
-
-
-class NoScheduleError(Exception):
-    """No schedule was found, with the status of the search."""
-
 
 def main() -> None:
     """Builds all and writes the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="files and projects whose name has it")
     parser.add_argument("--ways", nargs="+", default=[SAMPLES, ORDER, *WAYS], metavar="WAY")
-    parser.add_argument("--limit-s", type=float, default=10.0, help="seconds for one schedule")
+    parser.add_argument("--limit-s", type=float, default=LIMIT_S, help="seconds for one schedule")
     parser.add_argument("--resume", action="store_true", help="go on with a run that was interrupted")
     parser.add_argument("--into", type=Path, help="keep the exported folders here")
     parser.add_argument("--out", type=Path, help="write the table here; without --only into the results")
@@ -97,16 +70,16 @@ def main() -> None:
     nvcc = find_nvcc()
     if nvcc is None:
         raise SystemExit("no nvcc")
-    schedules = UNFINISHED / "cuda_builds"
     if not options.resume:
-        shutil.rmtree(schedules, ignore_errors=True)
-    schedules.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(SCHEDULES, ignore_errors=True)
+    SCHEDULES.mkdir(parents=True, exist_ok=True)
     kept = Kept(UNFINISHED / "cuda_builds.jsonl", options.resume)
     rows: list[Sequence[object]] = []
-    for name, way, make in exports(options.ways, schedules, options.limit_s):
-        if options.only and not any(word in name for word in options.only):
+    for one in exports(options.ways, SCHEDULES, options.limit_s):
+        if options.only and not any(word in one.name for word in options.only):
             continue
-        rows.append(cells(name, way, built(nvcc, kept, f"{name} {way}", make, options.into)))
+        row = built(nvcc, kept, f"{one.name} {one.way}", one.make, options.into)
+        rows.append(cells(one.name, one.way, row))
         print(*rows[-1], sep="\t", flush=True)
     out = options.out or (None if options.only else RESULTS / "cuda_builds.md")
     if out is not None:
@@ -115,103 +88,12 @@ def main() -> None:
         write(out, "# What nvcc makes of every export", environment(), head, table(HEAD, rows), NOTES)
 
 
-def exports(ways: Sequence[str], schedules: Path, limit_s: float) -> Iterator[tuple[str, str, Make]]:
-    """Every export by file and way."""
-    if SAMPLES in ways:
-        yield from samples()
-    manifest = CORPUS / "manifest.yaml"
-    if not manifest.is_file():
-        print("the corpus is not there: samples only")
-        return
-    for entry in yaml.safe_load(manifest.read_text(encoding="utf-8"))["files"]:
-        file = CORPUS / entry["file"]
-        if entry["arch"] != "sm_90" or not entry["file"].endswith("_pre.ttgir"):
-            continue
-        if not str(entry["expect"]).startswith("schedulable"):
-            continue
-        for way in ways:
-            if way == ORDER:
-                yield file.stem, way, in_order(file, entry["kernel"])
-            elif way in WAYS:
-                yield file.stem, way, quick(file, way, schedules, limit_s)
-
-
-def samples() -> Iterator[tuple[str, str, Make]]:
-    """The Hopper projects: each schedule of a loop, or those of a kernel's loops together."""
-    for folder in sorted(path for path in data_folder("projects").iterdir() if path.is_dir()):
-        project = load_project(folder)
-        if project.input.kind is not InputKind.TTGIR or "sm_90" not in project_target(project):
-            continue
-        kernel = project.kernel_schedules
-        if kernel:
-            yield folder.name, "all loops", of_schedules(project, kernel)
-        for name in project.schedules:
-            if name not in kernel:
-                yield folder.name, name, of_schedules(project, (name,))
-
-
-def project_target(project: Project) -> str:
-    target = load_module(project.input.path).target
-    return f"sm_{target.rpartition(':')[2]}" if target else ""
-
-
-def of_schedules(project: Project, names: Sequence[str]) -> Make:
-    """The kernel with these schedules of the project; a loop that holds another one runs in the order of the text."""
-
-    def make(folder: Path) -> Exported:
-        loops: list[ScheduledLoop] = []
-        for name in names:
-            opened = open_project(project.for_schedule(name))
-            assert opened.tiles is not None
-            if len(names) > 1 and any(op.category is Category.LOOP for op in opened.tiles.ops.values()):
-                continue
-            schedule = load_schedule(project.schedules[name].file, opened.graph)
-            loops.append(ScheduledLoop(opened.tiles, opened.graph, schedule, opened.fusion))
-        return export_program(scheduled_program(loops), folder)
-
-    return make
-
-
-def in_order(file: Path, kernel: str) -> Make:
-    """The kernel without a schedule."""
-    return lambda folder: export_straight(load_module(file), kernel, folder)
-
-
-def quick(file: Path, way: str, schedules: Path, limit_s: float) -> Make:
-    """The kernel with a quick schedule of its main loop, solved once."""
-
-    def make(folder: Path) -> Exported:
-        project = load_project(file, MACHINE)
-        opened = open_project(project)
-        if way == ONE:
-            loading = [kind for kind in opened.graph.groups if kind.variable_latency]
-            opened = open_project(replace(project, groups=(*loading, GroupKind("compute", 8, 1))))
-        assert opened.tiles is not None
-        known = schedules / f"{file.stem}--{way.replace(' ', '_')}.yaml"
-        none = known.with_suffix(".none")  # so that it is not looked for again
-        if none.exists():
-            raise NoScheduleError(none.read_text(encoding="utf-8"))
-        if not known.exists():
-            result = solve(opened.graph, SolveOptions(limit_s=limit_s))
-            found = result.schedule
-            if found is None:
-                none.write_text(result.status.value, encoding="utf-8")
-                raise NoScheduleError(result.status.value)
-            assert check(opened.graph, found).legal
-            save_schedule(found, known)
-        schedule = load_schedule(known, opened.graph)
-        loop = ScheduledLoop(opened.tiles, opened.graph, schedule, opened.fusion)
-        return export_program(scheduled_program([loop]), folder)
-
-    return make
-
-
 def built(nvcc: Nvcc, kept: Kept, name: str, make: Make, into: Path | None) -> dict[str, Any]:
     """What came of an export; from the kept ones if its text is still the same."""
     with TemporaryDirectory(prefix="twill-builds-") as scratch:
         folder = into / name.replace(" ", "_") if into else Path(scratch)
         try:
-            exported = make(folder)
+            exported = make(folder, DEFAULTS)
         except InputError as problem:
             return {"refused": problem.diagnostics[0].message}
         except NoScheduleError as problem:

@@ -25,23 +25,29 @@ from attention_cases import (
 from case_parts import Array, Case, Tile, f32, padded, up
 
 
-def case_for(file: str) -> Case:
-    """The case of a file of the corpus, by its name: `fa_fwd_sm90_d64m128n64-bf16-causal_v39_pre.ttgir`."""
+def tile_of(file: str) -> tuple[str, Tile]:
+    """Kernel and tile as the name of a corpus file tells them: `fa_fwd_sm90_d64m128n64-bf16-causal_v39_pre.ttgir`."""
     found = re.fullmatch(r"(\w+?)_sm\d+_(\w+)-([\w-]+?)_v\d+_\w+\.ttgir", file)
     assert found is not None, file
     kernel, sizes, rest = found.groups()
     dtype, *flags = rest.split("-")
     numbers = {letter: int(size) for letter, size in re.findall(r"([a-z])(?:2x)?(\d+)", sizes)}
     rng = np.random.default_rng(zlib.crc32(f"{kernel} {sizes}".encode()))
-    return CASES[kernel](Tile(numbers, dtype, frozenset(flags), rng))
+    return kernel, Tile(numbers, dtype, frozenset(flags), rng)
+
+
+def case_for(file: str) -> Case:
+    """The case of a file of the corpus."""
+    kernel, tile = tile_of(file)
+    return CASES[kernel](tile)
 
 
 # --- matrix products -------------------------------------------------------------------------------------------
 
 
 def ragged(t: Tile) -> tuple[int, int, int]:
-    """Sizes of three tiles by two by two and a bit: the last ones are not full."""
-    return 2 * t.m + t.m // 2, t.n + 24, t.k + 8
+    """Sizes of three tiles by two by two and a bit: the last ones are not full. `length`: of longer loops."""
+    return 2 * t.m + t.m // 2, t.n + 24, t.sizes.get("length", t.k) + 8
 
 
 def tiles(t: Tile, m: int, n: int) -> tuple[int, int]:
