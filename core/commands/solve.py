@@ -5,15 +5,19 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from core.commands.answers import Answer, ExitCode, UsageError, answer_each, require_writable, writing
+from core.commands.compile import nvcc_or_refusal
+from core.commands.fit import Fit, Found, SolveWith, solve_to_fit
 from core.commands.inputs import kernel_project, open_input
 from core.commands.kernel import kernel_document, kernel_text
 from core.commands.solution import solution_document, solution_text
 from core.commands.solve_options import read_objective, solve_options
+from core.diagnostics import Diagnostic
 from core.files import is_file, is_folder
 from core.graph.model import Graph
 from core.graph.read import suggest
@@ -25,6 +29,8 @@ from core.schedule.model import Schedule
 from core.schedule.report import Family
 from core.schedule.variations import REMOVABLE, with_group_counts, with_register_limit, without_family
 from core.solve.events import Event, Level, LevelProved, Progress, SolveOptions, SolveResult, Status, Step
+from core.solve.kernel import KernelResult, Solver, solve_kernel, solve_nest
+from core.toolchain.nvcc import Nvcc
 
 _CODES = {
     Status.OPTIMAL: ExitCode.ANSWERED,
@@ -41,24 +47,29 @@ def run(arguments: argparse.Namespace) -> ExitCode:
     outputs = _outputs(arguments.inputs, arguments.output)
 
     def answer(name: str) -> Answer:
+        nvcc = _compiler(arguments)
         kernel = kernel_project(name, arguments)
         if kernel is not None:
-            return _answer_kernel(name, kernel, arguments, families, objective)
+            return _answer_kernel(name, kernel, arguments, families, objective, nvcc)
         opened = open_input(name, arguments)
         graph = _varied(opened.graph, arguments, families)
         options = solve_options(opened.project, arguments, objective)
         file = outputs.get(name)
         if file is not None:
             require_writable(file)
-        result = _solve(graph, options)
+
+        def solve(solver: Solver, options: SolveOptions) -> Found:
+            return Found({"": opened}, {"": graph}, KernelResult({"": solver(graph, options)}))
+
+        found, fit = _found(name, solve, options, nvcc)
+        result = found.result.results[""]
         document = solution_document(graph, result)
         if file is not None and result.schedule is not None:
             with writing(file):
-                save_solution(result, options, file, _conditions(arguments))
+                save_solution(result, options, file, _conditions(arguments, fit))
             document["schedule_file"] = file.as_posix()
-        return Answer(
-            {"input": name, **document}, solution_text(graph, result, file), _CODES[result.status], opened.diagnostics
-        )
+        text = solution_text(graph, result, file)
+        return _with_fit({"input": name, **document}, text, _CODES[result.status], opened.diagnostics, fit)
 
     return answer_each(arguments.inputs, answer, arguments.json)
 
@@ -69,16 +80,9 @@ def _answer_kernel(
     arguments: argparse.Namespace,
     families: list[Family],
     objective: tuple[Level, ...] | None,
+    nvcc: Nvcc | None,
 ) -> Answer:
     """The answer for a kernel of several loops, innermost first."""
-    from core.solve.kernel import solve_kernel, solve_nest
-
-    opened: dict[str, OpenProject] = {}
-
-    def graphs_of(loops: list[str], inner: Mapping[str, Schedule]) -> dict[str, Graph]:
-        opened.update({loop: open_project(project.for_schedule(loop), inner=inner) for loop in loops})
-        return {loop: _varied(opened[loop].graph, arguments, families) for loop in loops}
-
     options = solve_options(project, arguments, objective)
     folder = _kernel_folder(name, arguments)
     if folder is not None:
@@ -86,22 +90,60 @@ def _answer_kernel(
             require_writable(folder / f"{loop}.yaml")
     blocks = [loop for loop in project.kernel_schedules if project.schedules[loop].trip_count is not None]
     rest = [loop for loop in project.kernel_schedules if loop not in blocks]
-    if blocks:
+
+    def solve(solver: Solver, options: SolveOptions) -> Found:
+        opened: dict[str, OpenProject] = {}
+
+        def graphs_of(loops: list[str], inner: Mapping[str, Schedule]) -> dict[str, Graph]:
+            opened.update({loop: open_project(project.for_schedule(loop), inner=inner) for loop in loops})
+            return {loop: _varied(opened[loop].graph, arguments, families) for loop in loops}
+
+        if not blocks:
+            graphs = graphs_of(rest, {})
+            return Found(opened, graphs, solve_kernel(graphs, options, solver))
         first = graphs_of(blocks, {})
-        graphs, result = solve_nest(first, lambda inner: graphs_of(rest, inner), options, _solve)
-    else:
-        graphs = graphs_of(rest, {})
-        result = solve_kernel(graphs, options, _solve)
+        graphs, result = solve_nest(first, lambda inner: graphs_of(rest, inner), options, solver)
+        return Found(opened, graphs, result)
+
+    found, fit = _found(name, solve, options, nvcc)
+    result = found.result
     files: dict[str, Path] = {}
     for loop, one in result.results.items():
         if folder is not None and one.schedule is not None:
             files[loop] = folder / f"{loop}.yaml"
             with writing(files[loop]):
-                save_solution(one, options, files[loop], _conditions(arguments))
-    diagnostics = tuple(dict.fromkeys(d for loop in opened.values() for d in loop.diagnostics))
+                save_solution(one, options, files[loop], _conditions(arguments, fit))
+    diagnostics = tuple(dict.fromkeys(d for loop in found.opened.values() for d in loop.diagnostics))
     trips = {loop: entry.trip_count for loop, entry in project.schedules.items() if entry.trip_count is not None}
-    document = {"input": name, **kernel_document(graphs, result, files, trips)}
-    return Answer(document, kernel_text(graphs, result, files), _CODES[result.status], diagnostics)
+    document = {"input": name, **kernel_document(found.graphs, result, files, trips)}
+    text = kernel_text(found.graphs, result, files)
+    return _with_fit(document, text, _CODES[result.status], diagnostics, fit)
+
+
+def _found(name: str, solve: SolveWith, options: SolveOptions, nvcc: Nvcc | None) -> tuple[Found, Fit | None]:
+    """The answer; with a compiler one that it builds cleanly."""
+    if nvcc is None:
+        return solve(_solve, options), None
+    return solve_to_fit(name, solve, _solve, options, nvcc, time.monotonic)
+
+
+def _with_fit(
+    document: dict[str, Any], text: str, code: ExitCode, diagnostics: tuple[Diagnostic, ...], fit: Fit | None
+) -> Answer:
+    if fit is None:
+        return Answer(document, text, code, diagnostics)
+    return Answer({**document, "fit": fit.as_json()}, f"{text}\n{fit.text()}", code, diagnostics)
+
+
+def _compiler(arguments: argparse.Namespace) -> Nvcc | None:
+    """The one of `--fit`. Raises UsageError and MissingToolError."""
+    if arguments.fit is None:
+        return None
+    if arguments.best is not None and arguments.best > 1:
+        raise UsageError("--fit builds one schedule: it does not go with --best")
+    if Family.REGISTERS.value in arguments.without:
+        raise UsageError("--fit keeps registers back: it does not go with --without registers")
+    return nvcc_or_refusal()
 
 
 def _solve(graph: Graph, options: SolveOptions) -> SolveResult:
@@ -139,9 +181,14 @@ def _varied(graph: Graph, arguments: argparse.Namespace, families: list[Family])
     return graph
 
 
-def _conditions(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What the options change of the project's own graph, for the record."""
-    given = {"groups": dict(arguments.groups), "registers": arguments.registers, "without": arguments.without}
+def _conditions(arguments: argparse.Namespace, fit: Fit | None) -> dict[str, Any]:
+    """What the options change of the project's own graph, for the record, and what was built."""
+    given = {
+        "groups": dict(arguments.groups),
+        "registers": arguments.registers,
+        "without": arguments.without,
+        "fit": None if fit is None else fit.as_json(),
+    }
     return {key: value for key, value in given.items() if value}
 
 

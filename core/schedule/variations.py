@@ -29,6 +29,13 @@ def with_register_limit(graph: Graph, registers: int) -> Graph:
     return replace(graph, machine=replace(graph.machine, registers=file))
 
 
+def with_register_overhead(graph: Graph, registers: int) -> Graph:
+    """At least so many registers per thread kept back beside values, on groups that keep any."""
+    file = graph.machine.registers
+    file = replace(file, overhead=max(file.overhead, registers))
+    return replace(graph, machine=replace(graph.machine, registers=file))
+
+
 def with_hand_off(graph: Graph, cycles: int) -> Graph:
     """Every register value takes so many cycles to another group."""
 

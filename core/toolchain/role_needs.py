@@ -10,12 +10,13 @@ from typing import Any
 @dataclass(frozen=True, slots=True)
 class RoleNeed:
     """A role: registers per thread as compiled alone; `live` and `overhead` as the export says that they are planned,
-    None where it does not."""
+    and how many it is `given` (its grant, and what is left over), None where it does not say."""
 
     role: str
     registers: int
     live: int | None = None
     overhead: int | None = None
+    given: int | None = None
 
     @property
     def seen_overhead(self) -> int | None:
@@ -48,9 +49,10 @@ class OverheadProposal:
 def role_needs(registers: Mapping[str, int], description: Mapping[str, Any]) -> Iterator[RoleNeed]:
     """One for each role that was compiled alone."""
     planned: Mapping[str, Mapping[str, int]] = description.get("planned_registers", {})
+    given = {role["name"]: role.get("registers") for role in description.get("roles", ())}
     for role, count in registers.items():
-        plan = planned.get(role)
-        yield RoleNeed(role, count) if plan is None else RoleNeed(role, count, plan["live"], plan["overhead"])
+        plan = planned.get(role, {})
+        yield RoleNeed(role, count, plan.get("live"), plan.get("overhead"), given.get(role))
 
 
 def overhead_proposal(needs: Sequence[RoleNeed]) -> OverheadProposal | None:

@@ -21,6 +21,7 @@ from core.export.cuda.shared_memory import SharedMemory
 from core.export.cuda.statements import RoleWriter
 from core.export.cuda.text import KernelText, without_origins
 from core.export.cuda.wgmma import wrappers
+from core.export.roles.block import THREADS
 from core.export.roles.model import Role, RoleProgram
 from core.ir.model import Operation, Value
 from core.ir.types import TensorDescType
@@ -30,6 +31,7 @@ MOST_SHARED_BYTES = 232448
 """Shared memory that one block of sm_90 can have (CUDA C++ Programming Guide, compute capabilities)."""
 
 _REGISTER_FILE = 65536
+_MOST_REGISTERS = 255  # that an instruction can name
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def kernel_file(program: RoleProgram, options: Options = DEFAULTS) -> KernelFile
         "functions": [*kernel.functions, *kernel.hole_functions],
         "bodies": written.bodies,
         "marked": [{"loop": loop, "op": op} for loop, op in mark_numbers(program)],
-        "roles": [_role_row(program, role) for role in program.roles],
+        "roles": [{**_role_row(program, role), "registers": _registers(program, role)} for role in program.roles],
         "branches": _branches(program),
         "shared_bytes": shared,
         "persistent": options.persistent,
@@ -207,25 +209,36 @@ def _role_row(program: RoleProgram, role: Role) -> dict[str, Any]:
     }
 
 
+def _registers(program: RoleProgram, role: Role) -> int:
+    """Registers per thread that the role may use: at least its grant."""
+    if program.grants:
+        return program.grants[role.first_thread // THREADS]
+    return min(_MOST_REGISTERS, _launched(program))
+
+
+def _launched(program: RoleProgram) -> int:
+    """Registers per thread that the block is launched with."""
+    return _REGISTER_FILE // program.threads // 8 * 8
+
+
 def _branches(program: RoleProgram) -> list[dict[str, Any]]:
     """One branch of the kernel for each four warps with a grant of their own, roles within them."""
     roles = sorted(program.roles, key=lambda role: role.first_thread)
     if len(roles) == 1 and not program.grants:
         return []
-    launched = _REGISTER_FILE // program.threads // 8 * 8
+    launched = _launched(program)
     found: list[dict[str, Any]] = []
     for index, grant in enumerate(program.grants):
-        first = 128 * index
-        inside = [
-            role for role in roles if role.first_thread < first + 128 and role.first_thread + 32 * role.warps > first
-        ]
+        first = THREADS * index
+        last = first + THREADS
+        inside = [role for role in roles if role.first_thread < last and role.first_thread + 32 * role.warps > first]
         if found and inside and found[-1]["roles"][-1] == _role_row(program, inside[0]):
-            found[-1]["last_thread"] = first + 128  # a role of eight warps
+            found[-1]["last_thread"] = last  # a role of eight warps
             continue
         found.append(
             {
                 "first_thread": first,
-                "last_thread": first + 128,
+                "last_thread": last,
                 "grant": grant,
                 "direction": "up" if grant > launched else "down",
                 "roles": [_role_row(program, role) for role in inside],
