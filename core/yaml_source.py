@@ -27,6 +27,12 @@ MAX_BYTES = 64 << 20
 MAX_DEPTH = 64
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _UNBROKEN = 2**31 - 1
+_MOST_SHOWN = 40
+"""Characters of a bad value that a message repeats."""
+
+_MAPPING = "input should be a mapping of keys to values"
+_TOLD = {"model_type": _MAPPING, "dict_type": _MAPPING}
+"""Faults that pydantic tells in words of Python."""
 
 
 class _Mark(Protocol):
@@ -124,7 +130,7 @@ def _convert(node: yaml.Node, path: KeyPath, source: YamlSource) -> Any:
     if isinstance(node, yaml.MappingNode):
         data: dict[Any, Any] = {}
         for key_node, value_node in node.value:
-            key = _scalar(key_node, source.file)
+            key = _key(key_node, source.file)
             place = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
             if key in data:
                 line, column = place
@@ -137,14 +143,44 @@ def _convert(node: yaml.Node, path: KeyPath, source: YamlSource) -> Any:
     return _scalar(node, source.file)
 
 
-def _scalar(node: yaml.Node, file: str) -> Any:
-    line, column = node.start_mark.line + 1, node.start_mark.column + 1
+def _key(node: yaml.Node, file: str) -> str:
     if not isinstance(node, yaml.ScalarNode):
-        raise error("bad-key", "a key must be a word or a number", file=file, line=line, column=column)
+        raise _error_at(node.start_mark, file, "bad-key", "a key must be a word")
+    key = _scalar(node, file)
+    if not isinstance(key, str):
+        message = f"the key '{_shown(node.value)}' is not read as text; put it in quotes"
+        raise _error_at(node.start_mark, file, "bad-key", message)
+    return key
+
+
+def _scalar(node: yaml.Node, file: str) -> Any:
     try:
         return yaml.constructor.SafeConstructor().construct_object(node)
     except (yaml.YAMLError, ValueError):
-        raise error("bad-value", f"'{node.value}' cannot be read", file=file, line=line, column=column) from None
+        raise _error_at(node.start_mark, file, "bad-value", f"'{_shown(node.value)}' cannot be read") from None
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+
+
+def written_schema(source: YamlSource) -> str | None:
+    """What the document's key `schema` says, if it is a mapping with that key."""
+    return str(source.data["schema"]) if isinstance(source.data, dict) and "schema" in source.data else None
+
+
+def require_schema(source: YamlSource, schema: str) -> None:
+    """Raises InputError unless the document says `schema`, a name and a version; a newer version is named as such."""
+    family, _, version = schema.partition("/")
+    written = written_schema(source)
+    if written == schema:
+        return
+    found_family, _, found = str(written).partition("/")
+    if found_family == family and found.isdecimal() and int(found) > int(version):
+        message = f"the file has schema {written}, newer than this program reads ({schema})"
+        raise source.error("newer-schema", message, ("schema",), hint="update the program")
+    message = "the key 'schema' is missing" if written is None else f"unknown schema '{written}'"
+    raise source.error("bad-schema", message, ("schema",), hint=f"schema: {schema}")
 
 
 def validate(model: type[ModelT], source: YamlSource) -> ModelT:
@@ -168,7 +204,8 @@ def _diagnostics(faults: list[ErrorDetails], model: type[BaseModel], source: Yam
         elif fault["type"] == "missing":
             code, message = "missing-key", f"{where}: the key '{fault['loc'][-1]}' is missing"
         else:
-            code, message = "bad-value", f"{where}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
+            told = _TOLD.get(fault["type"], fault["msg"][:1].lower() + fault["msg"][1:])
+            code, message = "bad-value", f"{where}: {told}"
         yield Diagnostic(Severity.ERROR, code, message, source.file, line, column, hint)
 
 

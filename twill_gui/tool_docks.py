@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from core.diagnostics import InputError, Severity
 from core.machine.load import SUFFIXES, machine_names
-from core.project.schema import written_schema
 from core.schedule.read import load_schedule
-from core.yaml_source import parse_yaml, read_text
+from core.yaml_source import parse_yaml, read_text, written_schema
 from twill_gui.configuring import Configuring
 from twill_gui.jobs.solver import Solver
 from twill_gui.jobs.supervisor import Work

@@ -19,8 +19,8 @@ from core.graph.model import (
     Result,
     Rules,
 )
-from core.graph.schema import DependenceSection, GraphDocument, MachineSection, OpSection
-from core.yaml_source import KeyPath, YamlSource, parse_yaml, read_text, validate
+from core.graph.schema import SCHEMA, DependenceSection, GraphDocument, MachineSection, OpSection
+from core.yaml_source import KeyPath, YamlSource, parse_yaml, read_text, require_schema, validate
 
 
 def load_graph(path: Path) -> Graph:
@@ -31,6 +31,7 @@ def load_graph(path: Path) -> Graph:
 def parse_graph(text: str, file: str) -> Graph:
     """The graph of a document; `file` names it in diagnostics. Raises InputError, one diagnostic per fault."""
     source = parse_yaml(text, file)
+    require_schema(source, SCHEMA)
     document = validate(GraphDocument, source)
     faults = list(_faults(document, source))
     if faults:

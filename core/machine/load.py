@@ -27,7 +27,7 @@ from core.machine.model import (
 )
 from core.machine.schema import SCHEMA, BlockSection, CostSection, ElementClass, MachineDocument
 from core.resources import data_folder
-from core.yaml_source import KeyPath, YamlSource, parse_yaml, read_text, validate
+from core.yaml_source import KeyPath, YamlSource, parse_yaml, read_text, require_schema, validate
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -65,10 +65,7 @@ def parse_machine(text: str, file: str) -> Machine:
     The last few are remembered: each edit of a number opens the project again, once with the file as it is kept.
     """
     source = parse_yaml(text, file)
-    if isinstance(source.data, dict):
-        schema: object = source.data.get("schema")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        if schema is not None and schema != SCHEMA:
-            raise source.error("wrong-schema", f"the schema is '{schema}', not '{SCHEMA}'", ("schema",))
+    require_schema(source, SCHEMA)
     document = validate(MachineDocument, source)
     faults = list(_faults(document, source))
     if faults:

@@ -8,8 +8,8 @@ from pathlib import Path
 from core.diagnostics import error
 from core.files import is_file, is_folder
 from core.project.model import Input, InputKind, Project
-from core.project.schema import machine_reference, read_project, written_schema
-from core.yaml_source import parse_yaml, read_text
+from core.project.schema import machine_reference, read_project
+from core.yaml_source import parse_yaml, read_text, written_schema
 
 PROJECT_FILE = "project.yaml"
 
@@ -22,7 +22,8 @@ def load_project(path: Path, machine: str | None = None, loop: int | None = None
     """
     if is_folder(path):
         if not is_file(path / PROJECT_FILE):
-            raise error("no-project", f"the folder has no {PROJECT_FILE}", file=str(path))
+            hint = f"a folder with a {PROJECT_FILE}, such a file, a TTGIR file, or a twill.graph/1 file"
+            raise error("no-project", f"the folder has no {PROJECT_FILE}", file=str(path), hint=hint)
         path = path / PROJECT_FILE
     project = _load_file(path)
     if machine is not None:

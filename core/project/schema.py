@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic_core import PydanticCustomError
 
 from core.graph.model import GroupKind, Pin, Rules
 from core.graph.schema import GroupSection, PinSection, RulesSection
@@ -14,11 +15,19 @@ from core.ir.subtile import SplitAxis
 from core.machine.load import SUFFIXES
 from core.project.model import Branches, Fuse, Input, InputKind, Override, Project, ScheduleEntry, Subtile, Transform
 from core.solve.events import DEFAULT_OBJECTIVE, Level, ModelName, SolveOptions
-from core.yaml_source import Count, KeyPath, PositiveCount, YamlSource, validate
+from core.yaml_source import Count, KeyPath, PositiveCount, YamlSource, require_schema, validate
 
 SCHEMA = "twill.project/1"
 
+
+def _without_null(path: str) -> str:
+    if "\0" in path:
+        raise PydanticCustomError("path", "the path has a character 0 in it, which no file's has")
+    return path
+
+
 Name = Annotated[str, Field(min_length=1)]
+FilePath = Annotated[Name, AfterValidator(_without_null)]
 ObjectiveName = Literal["ii", "groups", "hand_offs", "length", "registers", "stages", "robustness"]
 
 
@@ -27,8 +36,8 @@ class _Model(BaseModel):
 
 
 class _Input(_Model):
-    ttgir: Name | None = None
-    graph: Name | None = None
+    ttgir: FilePath | None = None
+    graph: FilePath | None = None
     function: Name | None = None
     loop: Count | None = None
 
@@ -76,7 +85,7 @@ class _Solve(_Model):
 
 
 class _Entry(_Model):
-    file: Name
+    file: FilePath
     groups: Annotated[list[GroupSection], Field(min_length=1)] | None = None
     transform: _Transform | None = None
     loop: Count | None = None
@@ -88,7 +97,7 @@ def _entry_form(written: object) -> str:
 
 
 _FileOrEntry = Annotated[
-    Annotated[Name, Tag("file")] | Annotated[_Entry, Tag("entry")],
+    Annotated[FilePath, Tag("file")] | Annotated[_Entry, Tag("entry")],
     Discriminator(_entry_form),  # so that a fault is told of the form that was meant, not of both
 ]
 
@@ -99,7 +108,7 @@ class ProjectDocument(_Model):
     version: Literal["twill.project/1"] = Field(alias="schema")
     name: Name
     input: _Input
-    machine: Name | None = None
+    machine: FilePath | None = None
     groups: Annotated[list[GroupSection], Field(min_length=1)] | None = None
     rules: RulesSection | None = None
     transform: _Transform = _Transform()
@@ -112,7 +121,7 @@ class ProjectDocument(_Model):
 
 def read_project(source: YamlSource, file: Path) -> Project:
     """The document as a project of the folder `file` is in. Raises InputError with the place of every fault."""
-    check_schema(source)
+    require_schema(source, SCHEMA)
     model = validate(ProjectDocument, source)
     if (model.input.ttgir is None) == (model.input.graph is None):
         raise source.error("bad-value", "input: give either 'ttgir' or 'graph'", ("input",), hint="ttgir: FILE")
@@ -139,26 +148,6 @@ def read_project(source: YamlSource, file: Path) -> Project:
         file=file,
         source=source,
     )
-
-
-def written_schema(source: YamlSource) -> str | None:
-    """What the document's key `schema` says, if it is a mapping with that key."""
-    data = cast(dict[Any, Any] | list[Any] | None, source.data)
-    return str(data["schema"]) if isinstance(data, dict) and "schema" in data else None
-
-
-def check_schema(source: YamlSource) -> None:
-    """Raises InputError unless the document says `schema: twill.project/1`; a newer version is named as such."""
-    family, _, version = SCHEMA.partition("/")
-    written = written_schema(source)
-    if written == SCHEMA:
-        return
-    found_family, _, found = str(written).partition("/")
-    if found_family == family and found.isdecimal() and int(found) > int(version):
-        message = f"the file has schema {written}, newer than this program reads ({SCHEMA})"
-        raise source.error("newer-schema", message, ("schema",), hint="update the program")
-    message = "the key 'schema' is missing" if written is None else f"unknown schema '{written}'"
-    raise source.error("bad-schema", message, ("schema",), hint=f"schema: {SCHEMA}")
 
 
 def _check_graph_input(source: YamlSource, model: ProjectDocument) -> None:

@@ -8,8 +8,8 @@ from core.diagnostics import Diagnostic, InputError, Severity
 from core.graph.model import Graph
 from core.schedule.fit import Misfit, misfits
 from core.schedule.model import Origin, Placement, Schedule, ScheduledGroup
-from core.schedule.schema import ScheduleDocument
-from core.yaml_source import YamlSource, parse_yaml, read_text, validate
+from core.schedule.schema import SCHEMA, ScheduleDocument
+from core.yaml_source import YamlSource, parse_yaml, read_text, require_schema, validate
 
 
 def load_schedule(path: Path, graph: Graph) -> Schedule:
@@ -21,6 +21,7 @@ def parse_schedule(text: str, file: str, graph: Graph) -> Schedule:
     """The schedule of a document; `file` names it in diagnostics. Raises InputError, one diagnostic per fault:
     what is wrong with the text, or that it does not fit the graph. A broken rule is no fault here; see `check`."""
     source = parse_yaml(text, file)
+    require_schema(source, SCHEMA)
     document = validate(ScheduleDocument, source)
     schedule = schedule_of(document)
     faults = [_diagnostic(misfit, source) for misfit in misfits(graph, schedule)]

@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.diagnostics import InputError
-from core.yaml_source import MAX_DEPTH, parse_yaml, read_text, validate
+from core.yaml_source import MAX_DEPTH, parse_yaml, read_text, require_schema, validate
 
 
 class Unit(BaseModel):
@@ -54,6 +54,17 @@ def test_a_sound_document_is_read() -> None:
         ("a: &x [1]\nb: *x\n", "yaml-alias", 2, 4, "aliases"),
         ("", "empty-file", 1, None, "empty"),
         ("? [1, 2]\n: 3\n", "bad-key", 1, 3, "key"),
+        (GOOD.replace("tensor_core:", "no:"), "bad-key", 3, 3, "the key 'no' is not read as text; put it in quotes"),
+        (GOOD.replace("tensor_core:", "2024-01-01:"), "bad-key", 3, 3, "'2024-01-01'"),
+        (GOOD.replace("tensor_core:", "5:"), "bad-key", 3, 3, "'5'"),
+        (
+            GOOD.replace("{capacity: 1}", "3"),
+            "bad-value",
+            3,
+            16,
+            "units.tensor_core: input should be a mapping of keys",
+        ),
+        (GOOD.replace("1, 2", "9" * 5000), "bad-value", 4, 9, f"'{'9' * 40}...' cannot be read"),
         ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "too-deep", 1, MAX_DEPTH + 1, "nested"),
     ],
 )
@@ -61,6 +72,25 @@ def test_each_fault_has_its_place(text: str, code: str, line: int, column: int |
     found = fault_of(text)
     assert found[:3] == (code, line, column)
     assert word in found[3]
+
+
+@pytest.mark.parametrize(
+    ("written", "code", "word"),
+    [
+        ("schema: twill.graph/2", "newer-schema", "newer than this program reads (twill.graph/1)"),
+        ("schema: twill.project/1", "bad-schema", "unknown schema 'twill.project/1'"),
+        ("schema: 5", "bad-schema", "unknown schema '5'"),
+        ("name: x", "bad-schema", "the key 'schema' is missing"),
+        ("- x", "bad-schema", "the key 'schema' is missing"),
+    ],
+)
+def test_a_document_of_another_kind_or_version(written: str, code: str, word: str) -> None:
+    with pytest.raises(InputError) as caught:
+        require_schema(parse_yaml(written, "g.yaml"), "twill.graph/1")
+    (fault,) = caught.value.diagnostics
+    assert (fault.code, fault.line) == (code, 1) and word in fault.message
+    assert fault.column == (9 if written.startswith("schema") else 1)
+    require_schema(parse_yaml("schema: twill.graph/1", "g.yaml"), "twill.graph/1")
 
 
 def test_an_unknown_key_suggests_the_nearest_one() -> None:

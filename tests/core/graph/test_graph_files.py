@@ -148,8 +148,8 @@ def test_the_key_bounds_is_ignored() -> None:
         ("pins: {dot:", "pins: {dott:", "unknown-op", "did you mean 'dot'?"),
         ("scale: {start: 9}}", "scale: {}}", "empty-pin", "'start' or 'group'"),
         ("kind: compute, warps", "kind: load, warps", "duplicate-kind", "given twice"),
-        ("schema: twill.graph/1", "schema: twill.graph/2", "bad-value", "twill.graph/1"),
-        ("schema: twill.graph/1\n", "", "missing-key", "schema"),
+        ("schema: twill.graph/1", "schema: twill.graph/2", "newer-schema", "twill.graph/1"),
+        ("schema: twill.graph/1\n", "", "bad-schema", "schema"),
         ("  dot:\n", "  load:\n", "duplicate-key", "given twice"),
     ],
 )

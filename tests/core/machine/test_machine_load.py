@@ -138,7 +138,7 @@ def test_every_key_arrives() -> None:
         ("fixed_bytes: 1024", "fixed_bytes: 8192", "8192", "bad-value", "more than bytes 4096"),
         ("work: fma, peak", "peak", "{peak", "bad-value", "'peak' and 'work' belong together"),
         # documents
-        ("schema: twill.machine/1", "schema: twill.graph/1", "twill.graph/1", "wrong-schema", "not 'twill.machine/1'"),
+        ("schema: twill.machine/1", "schema: twill.graph/1", "twill.graph/1", "bad-schema", "twill.graph/1"),
         ("name: small\n", "name: small\nname: large\n", "name: large", "duplicate-key", "'name' is given twice"),
         ("costs:\n", "costs: [\n", "- op", "yaml-syntax", "not valid YAML"),
     ],

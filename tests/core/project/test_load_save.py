@@ -118,6 +118,7 @@ FAULTS = [
     ("name: attention forward   # shown in the title\n", "", "missing-key", "schema:", None),
     ("ttgir: kernels/input.ttgir", "graph: a.yaml, ttgir: b", "bad-value", "{graph", "ttgir: FILE"),
     ("ttgir: kernels/input.ttgir", "graph: a.yaml", "bad-value", "function", None),
+    ("ttgir: kernels/input.ttgir", 'ttgir: "a\\0b"', "bad-value", '"a', None),
     ("axis: m", "axis: k", "bad-value", "k, parts", None),
     ("file: schedules/halves.yaml, ", "", "missing-key", "{transform", None),
     ("in_order_issue: strong", "in_order_issue: sometimes", "bad-value", "sometimes", None),

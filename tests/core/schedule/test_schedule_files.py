@@ -66,7 +66,7 @@ def test_json_is_read_too() -> None:
         ("256, group: load0}", "256, group: load0, delay: 1}", "bad-delay", "its queue allows 0"),
         ("ii: 512", "ii: 0", "bad-value", "greater than or equal to 1"),
         ("ii: 512\n", "", "missing-key", "ii"),
-        ("schedule/1", "schedule/9", "bad-value", "twill.schedule/1"),
+        ("schedule/1", "schedule/9", "newer-schema", "twill.schedule/1"),
         ("rings:", "ring:", "unknown-key", "did you mean 'rings'?"),
         ("  dot0_1: {start", "  dot0_0: {start", "duplicate-key", "dot0_0"),
     ],
