@@ -158,7 +158,13 @@ def _solve_options(parser: argparse.ArgumentParser) -> None:
         choices=("nvcc",),
         help="a schedule whose kernel nvcc builds without spills: registers are kept back until it does",
     )
-    parser.add_argument("-o", "--output", metavar="PATH", help="schedule file, or a folder for several inputs")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="PATH",
+        help="schedule file, or a folder for several inputs and the loops of a kernel; further optima of --best (one "
+        "loop) stand beside it as NAME.2.yaml, NAME.3.yaml and so on",
+    )
 
 
 def _sweep_options(parser: argparse.ArgumentParser) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from core.commands.answers import Answer, ExitCode, UsageError, answer_each
 from core.commands.inputs import chosen_project
+from core.commands.solve_options import group_counts
 from core.explain.answer import BY_RULE, Z3, Core, Explanation, ProofState
 from core.explain.explain import explain
 from core.explain.options import ExplainOptions
@@ -68,11 +69,7 @@ def _question(opened: OpenProject, arguments: argparse.Namespace) -> Question:
     # Where there is no II at all, the bound of units and recurrences is as good as any.
     ii = arguments.ii or (schedule.ii if schedule is not None else bound.lower_bound or bound.min_ii or 1)
     if arguments.groups:
-        kinds = {group.kind for group in graph.groups}
-        for kind, _ in arguments.groups:
-            if kind not in kinds:
-                raise UsageError(f"--groups: there is no group kind '{kind}' ({suggest(kind, kinds)})")
-        return why_not_groups(graph, dict(arguments.groups), ii)
+        return why_not_groups(graph, group_counts(arguments, graph), ii)
     if arguments.registers is not None:
         return why_not_registers(graph, arguments.registers, ii)
     if arguments.op is not None:

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from core.commands.answers import Answer, ExitCode, MissingToolError, UsageError, answer_each, writing
 from core.commands.inputs import open_schedule
 from core.commands.measured import comparison_text
+from core.commands.outputs import require_output
 from core.commands.scheduled_loops import scheduled_kernel
 from core.commands.triton import export_triton
 from core.diagnostics import Diagnostic
@@ -54,6 +55,7 @@ def _export(name: str, arguments: argparse.Namespace) -> Answer:
     opened, schedule = open_schedule(name, arguments)
     if arguments.format == "triton":
         return export_triton(opened, schedule, path)
+    require_output(path, opened.project)
     if arguments.measured:
         return _measured(opened, schedule, Path(arguments.measured), path)
     if arguments.format in _PICTURES:

@@ -9,9 +9,11 @@ from pathlib import Path
 from core.commands.answers import UsageError
 from core.diagnostics import InputError, Severity
 from core.files import is_file
+from core.machine.load import machine_names
 from core.project.load import load_project
 from core.project.model import InputKind, Project
 from core.project.opened import OpenProject, open_project
+from core.project.schema import machine_reference
 from core.schedule.model import Schedule
 from core.schedule.read import load_schedule
 
@@ -83,6 +85,9 @@ def _settings(project: Project, entry: str | None, loop: int | None) -> str | No
 
 
 def _load(name: str, arguments: argparse.Namespace) -> Project:
+    machine = arguments.machine
+    if machine is not None and isinstance(machine_reference(machine, Path()), str) and machine not in machine_names():
+        raise UsageError(f"--machine: there is no machine '{machine}' (known: {', '.join(machine_names())}, or a file)")
     project = load_project(Path(name), arguments.machine, arguments.loop)
     if arguments.loop is not None and project.input.kind is InputKind.GRAPH:
         raise UsageError("--loop: this is a graph, which is one loop")

@@ -36,7 +36,8 @@ def kernel_document(
 def kernel_text(graphs: Mapping[str, Graph], result: KernelResult, files: Mapping[str, Path]) -> str:
     """The same for people."""
     parts = [
-        f"loop {name}\n{solution_text(graphs[name], one, files.get(name))}" for name, one in result.results.items()
+        f"loop {name}\n{solution_text(graphs[name], one, [files[name]] if name in files else [])}"
+        for name, one in result.results.items()
     ]
     groups = _groups(result)
     if groups:

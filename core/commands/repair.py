@@ -11,6 +11,7 @@ from typing import Any
 from core.commands.answers import Answer, ExitCode, UsageError, answer_each, table, writing
 from core.commands.explain import explanation_text
 from core.commands.inputs import open_schedule
+from core.commands.outputs import require_output
 from core.commands.solution import solution_document
 from core.explain.answer import Explanation
 from core.explain.explain import explain
@@ -47,6 +48,8 @@ def run(arguments: argparse.Namespace) -> ExitCode:
 
     def answer(name: str) -> Answer:
         opened, schedule = open_schedule(name, arguments)
+        if arguments.output is not None:
+            require_output(Path(arguments.output), opened.project)
         limit_s = arguments.limit_s or _LIMIT_S
         seed = opened.project.solve.seed if arguments.seed is None else arguments.seed
         moves = _places(arguments.move, opened.graph, schedule)

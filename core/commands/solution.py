@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +59,8 @@ def _group_documents(graph: Graph, schedule: Schedule) -> list[dict[str, Any]]:
     ]
 
 
-def solution_text(graph: Graph, result: SolveResult, file: Path | None) -> str:
-    """The verdicts on II, the bounds, the levels and the groups; `file`: where the schedule was written."""
+def solution_text(graph: Graph, result: SolveResult, files: Sequence[Path]) -> str:
+    """The verdicts on II, the bounds, the levels and the groups; `files`: where schedules were written."""
     lines = [_headline(graph, result)]
     if result.trail:
         rows = [[e.ii, e.verdict.value, e.by, _confirmed(e), f"{e.seconds:.2f}"] for e in result.trail]
@@ -86,8 +86,8 @@ def solution_text(graph: Graph, result: SolveResult, file: Path | None) -> str:
         lines.append(table(("group", "warps", "grant", "live", "ops"), rows))
         if result.schedules:
             lines += _optima_lines(graph, result)
-        if file is not None:
-            lines.append(f"written: {file.as_posix()}")
+        if files:
+            lines.append(f"written: {', '.join(file.as_posix() for file in files)}")
     return "\n".join(lines)
 
 

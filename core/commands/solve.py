@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.commands.answers import Answer, ExitCode, UsageError, answer_each, require_writable, writing
+from core.commands.answers import Answer, ExitCode, UsageError, answer_each, writing
 from core.commands.compile import nvcc_or_refusal
 from core.commands.fit import Fit, Found, SolveWith, solve_to_fit
 from core.commands.inputs import kernel_project, open_input
 from core.commands.kernel import kernel_document, kernel_text
+from core.commands.outputs import kernel_folder, require_output, schedule_files
 from core.commands.solution import solution_document, solution_text
-from core.commands.solve_options import read_objective, solve_options
+from core.commands.solve_options import group_counts, read_objective, solve_options
 from core.diagnostics import Diagnostic
-from core.files import is_file, is_folder
 from core.graph.model import Graph
-from core.graph.read import suggest
-from core.project.load import PROJECT_FILE
 from core.project.model import Project
 from core.project.opened import OpenProject, open_project
-from core.project.record import save_solution
+from core.project.record import save_optima, save_solution
 from core.schedule.model import Schedule
 from core.schedule.report import Family
 from core.schedule.variations import REMOVABLE, with_group_counts, with_register_limit, without_family
@@ -44,7 +41,7 @@ def run(arguments: argparse.Namespace) -> ExitCode:
     """Answers for every input: 0 optimal or feasible, 1 infeasible, 4 unknown."""
     families = [_family(word) for word in arguments.without]
     objective = read_objective(arguments)
-    outputs = _outputs(arguments.inputs, arguments.output)
+    outputs = schedule_files(arguments.inputs, arguments.output, numbered=arguments.best is not None)
 
     def answer(name: str) -> Answer:
         nvcc = _compiler(arguments)
@@ -56,7 +53,7 @@ def run(arguments: argparse.Namespace) -> ExitCode:
         options = solve_options(opened.project, arguments, objective)
         file = outputs.get(name)
         if file is not None:
-            require_writable(file)
+            require_output(file, opened.project)
 
         def solve(solver: Solver, options: SolveOptions) -> Found:
             return Found({"": opened}, {"": graph}, KernelResult({"": solver(graph, options)}))
@@ -64,11 +61,14 @@ def run(arguments: argparse.Namespace) -> ExitCode:
         found, fit = _found(name, solve, options, nvcc)
         result = found.result.results[""]
         document = solution_document(graph, result)
+        files: Sequence[Path] = ()
         if file is not None and result.schedule is not None:
             with writing(file):
-                save_solution(result, options, file, _conditions(arguments, fit))
+                files = save_optima(result, options, file, _conditions(arguments, fit))
             document["schedule_file"] = file.as_posix()
-        text = solution_text(graph, result, file)
+            if result.schedules:
+                document["schedule_files"] = [file.as_posix() for file in files]
+        text = solution_text(graph, result, files)
         return _with_fit({"input": name, **document}, text, _CODES[result.status], opened.diagnostics, fit)
 
     return answer_each(arguments.inputs, answer, arguments.json)
@@ -84,25 +84,23 @@ def _answer_kernel(
 ) -> Answer:
     """The answer for a kernel of several loops, innermost first."""
     options = solve_options(project, arguments, objective)
-    folder = _kernel_folder(name, arguments)
+    folder = kernel_folder(name, arguments.inputs, arguments.output)
     if folder is not None:
         for loop in project.kernel_schedules:
-            require_writable(folder / f"{loop}.yaml")
-    blocks = [loop for loop in project.kernel_schedules if project.schedules[loop].trip_count is not None]
-    rest = [loop for loop in project.kernel_schedules if loop not in blocks]
+            require_output(folder / f"{loop}.yaml", project)
+    first, *around = project.kernel_levels
 
     def solve(solver: Solver, options: SolveOptions) -> Found:
         opened: dict[str, OpenProject] = {}
 
-        def graphs_of(loops: list[str], inner: Mapping[str, Schedule]) -> dict[str, Graph]:
+        def graphs_of(loops: Sequence[str], inner: Mapping[str, Schedule]) -> dict[str, Graph]:
             opened.update({loop: open_project(project.for_schedule(loop), inner=inner) for loop in loops})
             return {loop: _varied(opened[loop].graph, arguments, families) for loop in loops}
 
-        if not blocks:
-            graphs = graphs_of(rest, {})
+        graphs = graphs_of(first, {})
+        if not around:
             return Found(opened, graphs, solve_kernel(graphs, options, solver))
-        first = graphs_of(blocks, {})
-        graphs, result = solve_nest(first, lambda inner: graphs_of(rest, inner), options, solver)
+        graphs, result = solve_nest(graphs, lambda inner: graphs_of(around[0], inner), options, solver)
         return Found(opened, graphs, result)
 
     found, fit = _found(name, solve, options, nvcc)
@@ -169,11 +167,7 @@ def _tell(event: Event) -> None:
 
 
 def _varied(graph: Graph, arguments: argparse.Namespace, families: list[Family]) -> Graph:
-    kinds = {group.kind for group in graph.groups}
-    for kind, _ in arguments.groups:
-        if kind not in kinds:
-            raise UsageError(f"--groups: there is no group kind '{kind}' ({suggest(kind, kinds)})")
-    graph = with_group_counts(graph, dict(arguments.groups))
+    graph = with_group_counts(graph, group_counts(arguments, graph))
     if arguments.registers is not None:
         graph = with_register_limit(graph, arguments.registers)
     for family in families:
@@ -197,35 +191,3 @@ def _family(word: str) -> Family:
         if family.value == word:
             return family
     raise UsageError(f"--without: '{word}' is not one of {', '.join(family.value for family in REMOVABLE)}")
-
-
-def _outputs(inputs: list[str], output: str | None) -> dict[str, Path]:
-    """The schedule file for each input."""
-    if output is None:
-        return {}
-    path = Path(output)
-    if len(inputs) == 1 and not is_folder(path) and not output.endswith(("/", os.sep)):
-        return {inputs[0]: path}
-    if is_file(path):
-        raise UsageError("-o: several inputs need a folder")
-    files = {name: path / f"{_stem(Path(name))}.yaml" for name in inputs}
-    if len(set(files.values())) < len(files):
-        raise UsageError("-o: two inputs would have the same file name")
-    return files
-
-
-def _kernel_folder(name: str, arguments: argparse.Namespace) -> Path | None:
-    """Where the schedules of a kernel's loops go."""
-    if arguments.output is None:
-        return None
-    path = Path(arguments.output)
-    if is_file(path):
-        raise UsageError("-o: the loops of a kernel need a folder")
-    return path if len(arguments.inputs) == 1 else path / _stem(Path(name))
-
-
-def _stem(path: Path) -> str:
-    """The file's name without its ending; for a project the name of its folder."""
-    if is_folder(path):
-        return path.resolve().name
-    return path.resolve().parent.name if path.name == PROJECT_FILE else path.stem

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -45,6 +46,19 @@ def save_solution(
     if conditions:
         document["conditions"] = dict(conditions)
     write_atomically(record_file(file), format_yaml(document))
+
+
+def save_optima(
+    result: SolveResult, options: SolveOptions, file: Path, conditions: Mapping[str, Any] | None = None
+) -> list[Path]:
+    """As `save_solution`, and the further optima beside the first: for `main.yaml` in `main.2.yaml`, `main.3.yaml` and
+    so on, each with its record. Returns the schedule files; a device gets the first alone."""
+    save_solution(result, options, file, conditions)
+    files = [file]
+    for number, schedule in enumerate(result.schedules[1:] if not is_stream(file) else (), 2):
+        files.append(file.with_name(f"{file.stem}.{number}{file.suffix}"))
+        save_solution(replace(result, schedule=schedule), options, files[-1], conditions)
+    return files
 
 
 def record_file(schedule: Path) -> Path:

@@ -133,6 +133,12 @@ def test_usage_errors_are_exit_code_2(capsys: pytest.CaptureFixture[str]) -> Non
         ["solve", case, "--ii", "0"],
         ["solve", case, "--groups", "compute"],
         ["solve", case, "--groups", "comput=1"],
+        ["solve", case, "--groups", "compute=1", "compute=2"],
+        ["explain", case, "--groups", "comput=1"],
+        ["explain", case, "--groups", "compute=1", "--groups", "compute=2"],
+        ["solve", case, "--ii", "600", "--max-ii", "599"],
+        ["graph", case, "--machine", "h1000"],
+        ["graph", case, "--machine", ""],
         ["solve", case, "--without", "dependence"],
         ["solve", case, "--objective", "ii,speed"],
         ["solve", case, "--limit-s", "soon"],
@@ -230,6 +236,35 @@ def test_bad_projects_are_told_with_their_place(
     line, column = head.count("\n") + 1, len(head.rpartition("\n")[2]) + 1
     assert (code, out) == (3, "")
     assert err.startswith(f"{project}:{line}:{column}: error: {message}")
+
+
+def test_an_input_is_never_replaced(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gemm.yaml").write_bytes((KERNELS / "gemm.yaml").read_bytes())
+    (tmp_path / "schedule.yaml").write_bytes((KERNELS / "schedules" / "gemm.yaml").read_bytes())
+    (tmp_path / "project.yaml").write_text(
+        "schema: twill.project/1\nname: x\ninput: {graph: gemm.yaml}\nschedules: {main: schedule.yaml}\nactive: main\n"
+    )
+    (tmp_path / "link.yaml").symlink_to("gemm.yaml")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    for arguments in (
+        ["solve", "gemm.yaml", "-o", "gemm.yaml"],
+        ["solve", "gemm.yaml", "-o", "."],
+        ["solve", "gemm.yaml", "-o", ""],
+        ["solve", "gemm.yaml", "-o", "link.yaml"],
+        ["solve", ".", "-o", "project.yaml"],
+        ["solve", ".", "-o", tmp_path / "gemm.yaml"],
+        ["repair", "gemm.yaml", "--schedule", "schedule.yaml", "-o", "gemm.yaml"],
+        ["repair", ".", "-o", "project.yaml"],
+        ["export", ".", "--format", "json", "-o", "project.yaml"],
+        ["export", "gemm.yaml", "--schedule", "schedule.yaml", "--format", "svg", "-o", "gemm.yaml"],
+    ):
+        code, out, err = twill(capsys, *arguments)
+        assert (code, out) == (2, ""), arguments
+        assert "-o: " in err and "is an input, and would be replaced" in err
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "loop/loop", "file/below"])

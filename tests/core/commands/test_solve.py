@@ -148,6 +148,28 @@ def test_several_optima(capsys: pytest.CaptureFixture[str]) -> None:
     assert "structurally different optima: 2; there are no more" in capsys.readouterr().out
 
 
+def test_every_optimum_is_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    case = KERNELS / "fa_fwd_hopper_1x64.yaml"
+    options = ("--ii", "1424", "--objective", "ii,length")
+    output = tmp_path / "best.yaml"
+    code, (document,), _ = solve(capsys, case, "--best", "9", *options, "-o", output)
+    files = [tmp_path / "best.yaml", tmp_path / "best.2.yaml"]
+    assert code == 0
+    assert document["schedule_file"] == str(output)
+    assert document["schedule_files"] == [str(file) for file in files]
+    assert [yaml.safe_load(file.read_text()) for file in files] == document["schedules"]
+    for file in files:
+        assert main(["check", str(case), "--schedule", str(file)]) == 0
+        record = yaml.safe_load(file.with_suffix(".record.yaml").read_text())
+        assert (record["schedule"], record["limits"]["best"]) == (file.name, 9)
+    capsys.readouterr()
+    assert main(["solve", str(case), "--best", "2", *options, "-o", str(output)]) == 0
+    assert f"written: {files[0].as_posix()}, {files[1].as_posix()}\n" in capsys.readouterr().out
+    other = tmp_path / "best.2.yaml"
+    assert main(["solve", str(output), str(other), "--best", "2", "-o", str(tmp_path / "out")]) == 2
+    assert "two inputs would have the same file name" in capsys.readouterr().err
+
+
 def test_text_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["solve", str(FIGURE)]) == 0
     text = capsys.readouterr().out
