@@ -54,7 +54,8 @@ def open_schedule(name: str, arguments: argparse.Namespace) -> tuple[OpenProject
         return opened, load_schedule(Path(arguments.schedule), opened.graph)
     if settings is None:
         of = "active schedule" if arguments.loop is None else f"schedule of loop {arguments.loop}"
-        raise UsageError(f"there is no {of}: give one with --schedule")
+        known = f" (the project's: {', '.join(project.schedules)})" if project.schedules else ""
+        raise UsageError(f"there is no {of}: give one with --schedule{known}")
     return open_kept(project, settings)
 
 

@@ -18,7 +18,8 @@ def follow_axis(tiles: TileLoop, axis: str, ops: Sequence[str] | None) -> dict[s
     unknown = [id_ for id_ in ops or () if id_ not in tiles.ops]
     if unknown:
         hint = f"ops of the loop: {', '.join(tiles.ops)}"
-        raise error("unknown-op", f"the loop has no op '{unknown[0]}' to split", file=tiles.module.file, hint=hint)
+        message, line = f"the loop has no op '{unknown[0]}' to split", tiles.loop.operation.name_span.line
+        raise error("unknown-op", message, file=tiles.module.file, line=line, hint=hint)
     search = _Search(tiles, None if ops is None else set(ops))
     for seed in _seeds(tiles, ops):
         at = _axis_of(seed, axis)

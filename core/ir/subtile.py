@@ -33,7 +33,8 @@ def subtile(tiles: TileLoop, axis: SplitAxis, parts: int, ops: Sequence[str] | N
     if parts < 2:
         raise error("bad-subtile", f"cannot split into {parts} parts", file=tiles.module.file)
     if tiles.branches or any(op.category is Category.LOOP for op in tiles.ops.values()):
-        raise error("bad-subtile", "a loop with branches or loops inside cannot be split", file=tiles.module.file)
+        message, line = "a loop with branches or loops inside cannot be split", tiles.loop.operation.name_span.line
+        raise error("bad-subtile", message, file=tiles.module.file, line=line)
     axes = follow_axis(tiles, axis, ops)
     for op in tiles.ops.values():
         fault = _fault(tiles, op, axes[op.id], parts) if op.id in axes else None

@@ -52,7 +52,9 @@ def _numbered(project: Project, module: Module, index: int) -> Loop:
     message = f"there is no loop {index}; the module has {len(module.loops)}"
     lines = ", ".join(f"{loop.index} (line {loop.operation.name_span.line})" for loop in module.loops)
     hint = f"loops: {lines}" if lines else None
-    raise InputError(project.diagnostic(Severity.ERROR, "loop-out-of-range", message, ("input", "loop"), hint=hint))
+    own = project.active is not None and project.schedules[project.active].loop == index
+    path = ("schedules", project.active or "", "loop") if own else ("input", "loop")
+    raise InputError(project.diagnostic(Severity.ERROR, "loop-out-of-range", message, path, hint=hint))
 
 
 def _loops_of(project: Project, module: Module, function: str) -> tuple[Loop, ...]:

@@ -132,6 +132,10 @@ def read_project(source: YamlSource, file: Path) -> Project:
         message = f"active: there is no schedule '{model.active}'"
         raise source.error("unknown-schedule", message, ("active",), hint=f"schedules: {known}")
     _check_groups(source, model)
+    for op, pin in model.pins.items():
+        if pin.start is None and pin.group is None:
+            message, hint = f"the pin of '{op}' fixes nothing", "a key 'start' or 'group'"
+            raise source.error("empty-pin", message, ("pins", op), hint=hint)
     folder = file.parent
     return Project(
         name=model.name,

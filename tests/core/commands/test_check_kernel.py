@@ -117,3 +117,14 @@ def test_a_loop_by_its_number(capsys: pytest.CaptureFixture[str], kernel: Path) 
     assert (code, "there is no schedule of loop 7" in err) == (2, True)
     code, _, err = twill(capsys, "graph", kernel, "--loop", "7")
     assert (code, "there is no loop 7" in err) == (3, True)
+
+
+def test_a_number_of_a_loop_that_is_not_there_is_told_at_its_schedule(
+    capsys: pytest.CaptureFixture[str], kernel: Path
+) -> None:
+    project = kernel / "project.yaml"
+    edit(project, "masked.yaml, loop: 1", "masked.yaml, loop: 9")
+    before = project.read_text().partition("9}")[0]
+    code, _, err = twill(capsys, "check", kernel)
+    place = f"{project}:{before.count(chr(10)) + 1}:{len(before.rpartition(chr(10))[2]) + 1}"
+    assert code == 3 and err.startswith(f"{place}: error: there is no loop 9; the module has 2")

@@ -140,8 +140,9 @@ def test_only_the_chosen_ops_are_split_and_others_read_all_parts():
 )
 def test_ids_that_are_not_there_or_not_on_the_axis_are_refused(ops: list[str], why: str):
     tiles = snippet(f"{SCORES}      %y = arith.negf %s : $S\n      %x = math.exp2 %y : $S\n{STORE}")
-    with pytest.raises(InputError, match=why):
+    with pytest.raises(InputError, match=why) as caught:
         subtile(tiles, "m" if "7" in ops[1] else "n", 2, ops)
+    assert all(fault.line is not None for fault in caught.value.diagnostics)
 
 
 def test_each_part_keeps_what_it_needs_of_a_tile_from_before_the_loop():

@@ -121,6 +121,7 @@ FAULTS = [
     ("ttgir: kernels/input.ttgir", 'ttgir: "a\\0b"', "bad-value", '"a', None),
     ("axis: m", "axis: k", "bad-value", "k, parts", None),
     ("file: schedules/halves.yaml, ", "", "missing-key", "{transform", None),
+    ("{group: compute.0}", "{}", "empty-pin", "{}", "a key 'start' or 'group'"),
     ("in_order_issue: strong", "in_order_issue: sometimes", "bad-value", "sometimes", None),
     ("loop: 0}", "loop: 0", "yaml-syntax", ": h100", None),
 ]
