@@ -34,11 +34,11 @@ CASES = kernel_cases.CASES | {"gemm_persistent": small_persistent}
 def _keys(t: Tile, iterations: int, rows: int = 1) -> dict[str, int]:
     """Attention over so many tiles of keys, beside those that a causal mask leaves to the last rows' other loop."""
     masked = t.m // t.n if "causal" in t.flags else 0
-    return {"n": up(-(-(iterations + masked) * t.n // 2), max(rows * t.m, t.n))}
+    return {"heads": 1, "n": up(-(-(iterations + masked) * t.n // 2), max(rows * t.m, t.n))}
 
 
 def _queries(t: Tile, iterations: int) -> dict[str, int]:
-    return {"m": up(-(-iterations * t.m // 2), max(t.m, t.n))}
+    return {"heads": 1, "m": up(-(-iterations * t.m // 2), max(t.m, t.n))}
 
 
 def _products(t: Tile, iterations: int) -> dict[str, int]:

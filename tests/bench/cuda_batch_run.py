@@ -5,7 +5,8 @@
 Into FOLDER go results.jsonl (first what the machine is, then a line for each program, then one for each run of a
 tool), builds.log.xz and sanitizer.log.xz, all written as they come. `--only`: programs whose name has one of the words.
 `--tools`: of compute-sanitizer. After S seconds nothing more begins. `--mock`: the host compiler and the CPU mock in
-place of nvcc, GPU and tools.
+place of nvcc, GPU and tools. A file sanitizer.tar.xz beside this one holds another version of compute-sanitizer, whose
+racecheck is asked last.
 
 Standard library only: that machine has nothing else.
 """
@@ -13,6 +14,7 @@ Standard library only: that machine has nothing else.
 import argparse
 import concurrent.futures
 import contextlib
+import itertools
 import json
 import lzma
 import os
@@ -31,6 +33,8 @@ NVCC = ["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-lineinf
 MOCK = ["g++", "-std=c++17", "-O1", "-DTWILL_MOCK", "-x", "c++", "-pthread"]
 INCLUDE = ["-I.", "-I../runtime"]
 SANITIZER = "compute-sanitizer"
+COMMON = ["--print-limit", "1000"]
+FIRST_PORT, PORTS = 49152, 10  # by which a tool and its program speak, for each that runs
 TOOLS = {"memcheck": ["--padding", "1024"], "synccheck": [], "racecheck": ["--racecheck-report", "all"]}
 BUILD_S, RUN_S, TOOL_S = 200, 30, 90
 GPU_JOBS = 4  # programs that share the GPU at a time
@@ -81,6 +85,7 @@ class Batch:
     def __init__(self, place, results, deadline, mock):
         self.place, self.results, self.deadline, self.mock = place, results, deadline, mock
         self.gpu = threading.Semaphore(GPU_JOBS)
+        self.ports = itertools.count(FIRST_PORT, PORTS)
 
     def left(self, seconds):
         return min(seconds, self.deadline - self.results.seconds())
@@ -129,14 +134,16 @@ class Batch:
     def options(self, name):
         return ["--batch", f"../cases/{name}", *(["--seeds", "2"] if self.mock else [])]
 
-    def sanitize(self, row, tool, name):
+    def sanitize(self, sanitizer, row, tool, name):
         kind = name.rsplit(".", 1)[1]
-        found = {"program": row["program"], "tool": tool, "call": kind}
+        found = {"program": row["program"], "tool": tool, "call": kind, "version": sanitizer["version"]}
         seconds = self.left(TOOL_S)
         if seconds <= 5:
             found["said"] = "not run: no time left"
         else:
-            command = [SANITIZER, "--tool", tool, *TOOLS[tool], "./program", *self.options(name)]
+            port = ["--port", str(next(self.ports))]
+            options = ["--tool", tool, *COMMON, *port, *TOOLS[tool]]
+            command = [sanitizer["path"], *options, "./program", *self.options(name)]
             began = time.monotonic()
             code, said = run(command, self.place / row["program"], seconds)
             found["seconds"] = round(time.monotonic() - began, 1)
@@ -144,9 +151,9 @@ class Batch:
             found["said"] = summary[-1].split("SUMMARY:")[-1].strip() if summary else f"no summary, code {code}"
             if code is None:
                 found["said"] = f"more than {seconds:.0f} s"
-            head = f"{row['program']} {tool} {name} code {code} {found['seconds']} s"
+            head = f"{row['program']} {tool} {sanitizer['version']} {name} code {code} {found['seconds']} s"
             self.results.log("sanitizer", head, said)
-        self.results.row(found, f"{row['program']} {tool} {kind}: {found['said']}")
+        self.results.row(found, f"{row['program']} {tool} {sanitizer['version']} {kind}: {found['said']}")
 
 
 def answer(code, said, seconds):
@@ -169,12 +176,26 @@ def about(mock):
     asked = {
         "nvcc": ["nvcc", "--version"],
         "gpu": ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"],
-        "sanitizer": [SANITIZER, "--version"],
     }
     said = {
         name: run(command, HERE, 60)[1].strip() if shutil.which(command[0]) else "" for name, command in asked.items()
     }
     return {"about": said, "mock": mock, "date": time.strftime("%Y-%m-%d"), "cores": os.cpu_count()}
+
+
+def sanitizers(scratch):
+    """Those that are there, by path and version: the machine's own, then the one in the batch."""
+    paths = [shutil.which(SANITIZER)]
+    if (HERE / "sanitizer.tar.xz").exists():
+        with tarfile.open(HERE / "sanitizer.tar.xz") as archive:
+            archive.extractall(scratch / "newer", filter="data")
+        paths.append(str(scratch / "newer" / SANITIZER / SANITIZER))
+    found = []
+    for path in filter(None, paths):
+        version = re.search(r"Version ([\d.]+)", run([path, "--version"], HERE, 60)[1])
+        if version:
+            found.append({"path": path, "version": version.group(1)})
+    return found
 
 
 def main():
@@ -196,9 +217,9 @@ def main():
 def go(place, results, options):
     rows = json.loads((place / "programs.json").read_text())
     rows = [row for row in rows if not options.only or any(word in row["program"] for word in options.only)]
-    tools = [] if options.mock or not shutil.which(SANITIZER) else options.tools
+    known = [] if options.mock else sanitizers(place)
     batch = Batch(place, results, options.seconds, options.mock)
-    found = about(options.mock)
+    found = about(options.mock) | {"sanitizers": [one["version"] for one in known]}
     results.row(found, f"{len(rows)} programs, {found}")
     for row in rows:
         if "refused" in row:
@@ -211,7 +232,7 @@ def go(place, results, options):
     ):
         made = {makers.submit(batch.make, row): row for row in rows}
         concurrent.futures.wait([job for job, row in made.items() if row["sanitize"]])
-        jobs = [lookers.submit(batch.sanitize, *look) for look in looks(rows, tools)]
+        jobs = [lookers.submit(batch.sanitize, *look) for look in looks(rows, options.tools, known)]
         for job in concurrent.futures.as_completed([*made, *jobs]):
             job.result()
     wrong = [row["program"] for row in rows if any(verdict(one) != "ok" for one in row.get("runs", {}).values())]
@@ -219,15 +240,20 @@ def go(place, results, options):
     print(f"{results.seconds():.0f} s: {len(rows)} built or tried, {len(ran)} ran, {len(wrong)} not right: {wrong}")
 
 
-def looks(rows, tools):
-    """What compute-sanitizer does, first things first: the families, then the projects; in the end races in long loops,
-    which short ones may hide."""
-    for rank in (1, 2):
-        chosen = [row for row in rows if row["sanitize"] == rank and row["nvcc"] == "ok"]
-        for tool in tools:
-            yield from ((row, tool, row["cases"][0]) for row in chosen)
+def looks(rows, tools, known):
+    """What compute-sanitizer does, first things first: the families, then the projects; races also in long loops, since
+    short ones may hide them; in the end races as another version sees them."""
+    built = [row for row in rows if row["sanitize"] and row["nvcc"] == "ok"]
+    chosen = [[row for row in built if row["sanitize"] == rank] for rank in (1, 2)]
+    for one in known[:1]:
+        for some in chosen:
+            for tool in tools:
+                yield from ((one, row, tool, row["cases"][0]) for row in some)
+            if "racecheck" in tools:
+                yield from ((one, row, "racecheck", name) for row in some for name in row["cases"][1:])
+    for one in known[1:]:
         if "racecheck" in tools:
-            yield from ((row, "racecheck", name) for row in chosen for name in row["cases"][1:])
+            yield from ((one, row, "racecheck", name) for some in chosen for row in some for name in row["cases"])
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from tests.bench.report import table
 
 Row = Mapping[str, Any]
 CALLS = ("small", "long")
-LOOKS = (("memcheck", "small"), ("synccheck", "small"), ("racecheck", "small"), ("racecheck", "long"))
 MOST_ULPS = 4.0
 NOTES = (
     "Calls: for each output the relative error by Frobenius norms against the interpreter with the casts of the text, "
@@ -70,10 +69,24 @@ def summary(programs: Sequence[Row], looks: Sequence[Row]) -> str:
     for kind in CALLS:
         of_kind = [answer for name, answer in calls if name == kind]
         counts[f"{kind} calls right, of {len(of_kind)}"] = sum(answer.get("ok") is True for answer in of_kind)
-    for tool, kind in LOOKS if looks else ():
-        of_tool = [row for row in looks if (row["tool"], row["call"]) == (tool, kind)]
-        counts[f"{tool} of {kind} calls clean, of {len(of_tool)}"] = sum(is_clean(row["said"]) for row in of_tool)
+    for column in columns(looks):
+        of_column = [row for row in looks if key(row) == column]
+        counts[f"{name_of(column)} clean, of {len(of_column)}"] = sum(is_clean(row["said"]) for row in of_column)
     return "; ".join(f"{name}: {count}" for name, count in counts.items()) + "."
+
+
+def columns(looks: Sequence[Row]) -> list[tuple[str, ...]]:
+    """What the tools looked at: version, tool and call, in the order of their beginning."""
+    return list(dict.fromkeys(map(key, looks)))
+
+
+def key(look: Row) -> tuple[str, ...]:
+    return look["version"], look["tool"], look["call"]
+
+
+def name_of(column: tuple[str, ...]) -> str:
+    version, tool, kind = column
+    return f"{tool} {version}, {kind} calls"
 
 
 def right(row: Row) -> bool:
@@ -121,13 +134,14 @@ def call(answer: Row) -> str:
 
 def sanitized(programs: Sequence[Row], looks: Sequence[Row]) -> str:
     """A row for each program that a tool looked at."""
-    found = {(row["program"], row["tool"], row["call"]): row["said"] for row in looks}
+    found = {(row["program"], *key(row)): row["said"] for row in looks}
+    there = columns(looks)
     rows = [
-        [short(row["file"]), row["way"], *(found.get((row["program"], *look), "") for look in LOOKS)]
+        [short(row["file"]), row["way"], *(found.get((row["program"], *column), "") for column in there)]
         for row in programs
-        if any((row["program"], *look) in found for look in LOOKS)
+        if any((row["program"], *column) in found for column in there)
     ]
-    return table(("file", "way", *(f"{tool}, {kind} call" for tool, kind in LOOKS)), rows)
+    return table(("file", "way", *map(name_of, there)), rows)
 
 
 def short(file: str) -> str:

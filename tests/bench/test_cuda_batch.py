@@ -120,8 +120,8 @@ def test_a_batch_ends_whatever_its_programs_do(tmp_path: Path) -> None:
     assert "WRONG: c NaN" in lines["wrong"] and "FAILED: more than" in lines["hangs"]
     assert "refused: too large" in lines["large"] and "tt.call line 3" in lines["hole"]
     assert "exports: 7" in page and "refused with the reason: 1" in page and "right in all calls: 1" in page
-    assert "Version 2025.3.1.0" in page and "memcheck of small calls clean, of 1: 1" in page
-    assert "racecheck of small calls clean, of 1: 0" in page
+    assert "memcheck 2025.3.1.0, small calls clean, of 1: 1" in page
+    assert "racecheck 2025.3.1.0, small calls clean, of 1: 0" in page
 
 
 ITERATIONS = 13

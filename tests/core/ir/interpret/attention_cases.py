@@ -49,13 +49,17 @@ def attention(t: Tile, heads: int, length: int) -> Attention:
     )
 
 
+def heads_of(t: Tile) -> int:
+    return t.sizes.get("heads", 2)
+
+
 def rows(values: Array) -> Array:
     """Heads one below the other."""
     return values.reshape(-1, values.shape[-1])
 
 
 def fa_fwd(t: Tile) -> Case:
-    heads, length = 2, 2 * max(t.m, t.n)
+    heads, length = heads_of(t), 2 * max(t.m, t.n)
     a = attention(t, heads, length)
     out, lse = np.zeros((heads * length, t.d)), np.zeros(heads * length)
     arguments = [rows(a.q), rows(a.k), rows(a.v), out, lse, length, a.log2_scale]
@@ -63,14 +67,14 @@ def fa_fwd(t: Tile) -> Case:
 
 
 def fa_fwd_2q(t: Tile) -> Case:
-    heads, length = 2, 2 * max(2 * t.m, t.n)
+    heads, length = heads_of(t), 2 * max(2 * t.m, t.n)
     a = attention(t, heads, length)
     arguments = [rows(a.q), rows(a.k), rows(a.v), np.zeros((heads * length, t.d)), length, a.log2_scale]
     return Case(arguments, (length // (2 * t.m), heads), {3: rows(a.o)})
 
 
 def fa_fwd_ptr(t: Tile) -> Case:
-    heads, length, ld = 2, 2 * max(t.m, t.n), t.d + 16
+    heads, length, ld = heads_of(t), 2 * max(t.m, t.n), t.d + 16
     a = attention(t, heads, length)
     q, k, v, out = (padded(rows(x), heads * length, ld) for x in (a.q, a.k, a.v, a.q * 0))
     expected = padded(rows(a.o), heads * length, ld)
@@ -119,7 +123,7 @@ def tail(b: Backward, length: int) -> list[Any]:
 
 
 def fa_bwd_dkdv(t: Tile) -> Case:
-    heads, length = 2, 2 * max(t.m, t.n)
+    heads, length = heads_of(t), 2 * max(t.m, t.n)
     b = backward(t, heads, length)
     a, empty = b.forward, np.zeros((heads * length, t.d))
     arguments = [rows(a.q), rows(a.k), rows(a.v), rows(b.do), empty, empty.copy(), *tail(b, length)]
@@ -127,7 +131,7 @@ def fa_bwd_dkdv(t: Tile) -> Case:
 
 
 def fa_bwd_dq(t: Tile) -> Case:
-    heads, length = 2, 2 * max(t.m, t.n)
+    heads, length = heads_of(t), 2 * max(t.m, t.n)
     b = backward(t, heads, length)
     a, empty = b.forward, np.zeros((heads * length, t.d))
     arguments = [rows(a.q), rows(a.k), rows(a.v), rows(b.do), empty, *tail(b, length)]
@@ -135,7 +139,7 @@ def fa_bwd_dq(t: Tile) -> Case:
 
 
 def fa_bwd_fused(t: Tile) -> Case:
-    heads, length = 2, 2 * max(t.m, t.n)
+    heads, length = heads_of(t), 2 * max(t.m, t.n)
     b = backward(t, heads, length)
     a, empty = b.forward, np.zeros((heads * length, t.d))
     before = t.numbers(heads * length, t.d, dtype="f32")
@@ -144,7 +148,7 @@ def fa_bwd_fused(t: Tile) -> Case:
 
 
 def fa_bwd_fused_ptr(t: Tile) -> Case:
-    heads, length, ld = 2, 2 * max(t.m, t.n), t.d + 16
+    heads, length, ld = heads_of(t), 2 * max(t.m, t.n), t.d + 16
     b = backward(t, heads, length)
     a = b.forward
     wide = (heads * length, ld)
