@@ -14,6 +14,7 @@ from core.export.cuda.issues import TMA_STORES, write_issue
 from core.export.cuda.marks import mark_numbers
 from core.export.cuda.names import Names
 from core.export.cuda.options import PLACES, Options
+from core.export.cuda.repeated import repeated_layouts
 from core.export.cuda.rings import RingText, cursors, slots_used, uses_rings
 from core.export.cuda.shared_operands import shared_operands
 from core.export.cuda.text import KernelText, Lines
@@ -72,7 +73,8 @@ class RoleWriter:
         self.text = RoleText(kernel, role.name, role.warps, Lines(1), Names(), vectors, deferred)
         in_shared = shared_operands(kernel, role.statements, role.warps) if operands_in_shared else frozenset[Value]()
         behind = slots_used(role.statements)
-        self._variables = Variables(self.text, rings, behind, in_shared, compact_layouts(kernel, role))
+        layouts = {**repeated_layouts(kernel, role), **compact_layouts(kernel, role)}
+        self._variables = Variables(self.text, rings, behind, in_shared, layouts)
 
     @property
     def sums(self) -> list[DeferredSum]:
