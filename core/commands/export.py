@@ -55,7 +55,7 @@ def _export(name: str, arguments: argparse.Namespace) -> Answer:
     opened, schedule = open_schedule(name, arguments)
     if arguments.format == "triton":
         return export_triton(opened, schedule, path)
-    require_output(path, opened.project)
+    require_output(path, opened.project, schedule=False)
     if arguments.measured:
         return _measured(opened, schedule, Path(arguments.measured), path)
     if arguments.format in _PICTURES:

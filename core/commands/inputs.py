@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from core.commands.answers import UsageError
-from core.diagnostics import InputError, Severity
+from core.diagnostics import InputError, Severity, error
 from core.files import is_file
 from core.machine.load import machine_names
 from core.project.load import load_project
@@ -86,13 +86,21 @@ def _settings(project: Project, entry: str | None, loop: int | None) -> str | No
 
 
 def _load(name: str, arguments: argparse.Namespace) -> Project:
-    machine = arguments.machine
-    if machine is not None and isinstance(machine_reference(machine, Path()), str) and machine not in machine_names():
-        raise UsageError(f"--machine: there is no machine '{machine}' (known: {', '.join(machine_names())}, or a file)")
+    if arguments.machine is not None:
+        _require_machine(arguments.machine)
     project = load_project(Path(name), arguments.machine, arguments.loop)
     if arguments.loop is not None and project.input.kind is InputKind.GRAPH:
         raise UsageError("--loop: this is a graph, which is one loop")
     return project
+
+
+def _require_machine(written: str) -> None:
+    """What a project says of a machine is told at its line; what `--machine` says, here."""
+    machine = machine_reference(written, Path())
+    if isinstance(machine, Path) and not is_file(machine):
+        raise error("unknown-machine", "--machine: there is no such file", file=written)
+    if isinstance(machine, str) and machine not in machine_names():
+        raise UsageError(f"--machine: there is no machine '{machine}' (known: {', '.join(machine_names())}, or a file)")
 
 
 def _entry_name(project: Project, written: str) -> str | None:

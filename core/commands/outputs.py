@@ -42,9 +42,13 @@ def kernel_folder(name: str, inputs: Sequence[str], output: str | None) -> Path 
     return path if len(inputs) == 1 else path / _stem(Path(name))
 
 
-def require_output(path: Path, project: Project) -> None:
-    """Raises UsageError if this is a file that the project is read from, InputError if it cannot be written."""
+def require_output(path: Path, project: Project, *, schedule: bool = True) -> None:
+    """Raises UsageError if this is a file that the project is read from, InputError if it cannot be written.
+
+    `schedule`: what is written is one, and may replace one of the project's.
+    """
     read = [project.input.path, *(file for file in (project.file, project.machine) if isinstance(file, Path))]
+    read += [] if schedule else [entry.file for entry in project.schedules.values()]
     if os.path.realpath(path) in map(os.path.realpath, read):
         raise UsageError(f"-o: '{path}' is an input, and would be replaced; give another file")
     require_writable(path)

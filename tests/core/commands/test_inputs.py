@@ -259,6 +259,7 @@ def test_an_input_is_never_replaced(
         ["repair", "gemm.yaml", "--schedule", "schedule.yaml", "-o", "gemm.yaml"],
         ["repair", ".", "-o", "project.yaml"],
         ["export", ".", "--format", "json", "-o", "project.yaml"],
+        ["export", ".", "--format", "json", "-o", "schedule.yaml"],
         ["export", "gemm.yaml", "--schedule", "schedule.yaml", "--format", "svg", "-o", "gemm.yaml"],
     ):
         code, out, err = twill(capsys, *arguments)
@@ -288,6 +289,16 @@ def test_a_path_that_nothing_can_be_at(
         code, _, err = twill(capsys, *arguments)
         assert code == 3, (arguments, err)
         assert "error: " in err
+
+
+def test_a_machine_of_the_command_line_is_not_told_at_the_project_s_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    project, gone = PROJECTS / "gemm_hopper", tmp_path / "gone.yaml"
+    code, _, err = twill(capsys, "graph", project, "--machine", gone)
+    assert (code, err) == (3, f"{gone}: error: --machine: there is no such file [unknown-machine]\n")
+    code, _, err = twill(capsys, "graph", project, "--machine", "h1000")
+    assert code == 2 and "--machine: there is no machine 'h1000' (known: b200, h100, " in err
 
 
 def test_a_folder_without_a_project(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
