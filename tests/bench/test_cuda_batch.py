@@ -47,6 +47,10 @@ fi
 echo "========= a line of $2"
 echo "========= ERROR SUMMARY: 0 errors"
 """
+NEWER = """#!/bin/sh
+[ "$1" = --version ] && echo "Version 2026.4.0.0" && exit
+echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)"
+"""
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 
 
@@ -63,12 +67,17 @@ def make_batch(folder: Path) -> None:
     texts = {f"{name}/kernel.cu": text for name, text in (PROGRAMS | {"hole": PROGRAMS["right"]}).items()}
     texts |= {"programs.json": json.dumps(rows), "cases/x.small": "", "cases/x.long": ""}
     folder.mkdir()
-    with tarfile.open(folder / "batch.tar.xz", "w:xz") as archive:
+    pack(folder / "batch.tar.xz", texts)
+    pack(folder / "sanitizer.tar.xz", {"compute-sanitizer/compute-sanitizer": NEWER})
+    shutil.copy(RUN, folder / "run.py")
+
+
+def pack(file: Path, texts: dict[str, str]) -> None:
+    with tarfile.open(file, "w:xz") as archive:
         for name, text in texts.items():
             member = tarfile.TarInfo(name)
-            member.size = len(text)
+            member.size, member.mode = len(text), 0o755
             archive.addfile(member, io.BytesIO(text.encode()))
-    shutil.copy(RUN, folder / "run.py")
 
 
 def fake(folder: Path, name: str, text: str) -> None:
@@ -106,7 +115,9 @@ def test_a_batch_ends_whatever_its_programs_do(tmp_path: Path) -> None:
     assert found["hangs"]["runs"]["small"]["failure"].startswith("more than")
     assert found["bad"]["nvcc"].startswith("error:") and "missing" in found["bad"]["nvcc"]
     assert found["bad"]["runs"] == found["hole"]["runs"] == {}
-    said = {(one["program"], one["tool"], one["call"]): one["said"] for one in rows if "tool" in one}
+    looks = [one for one in rows if "tool" in one]
+    assert [one["tool"] for one in looks if one["version"] == "2026.4.0.0"] == ["racecheck", "racecheck"]
+    said = {(one["program"], one["tool"], one["call"]): one["said"] for one in looks if one["version"] == "2025.3.1.0"}
     assert said[("right", "memcheck", "small")] == said[("right", "synccheck", "small")] == "0 errors"
     assert said[("right", "racecheck", "small")].startswith("more than")
     assert "a line of memcheck" in lzma.decompress((out / "sanitizer.log.xz").read_bytes()).decode()
@@ -122,6 +133,7 @@ def test_a_batch_ends_whatever_its_programs_do(tmp_path: Path) -> None:
     assert "exports: 7" in page and "refused with the reason: 1" in page and "right in all calls: 1" in page
     assert "memcheck 2025.3.1.0, small calls clean, of 1: 1" in page
     assert "racecheck 2025.3.1.0, small calls clean, of 1: 0" in page
+    assert "racecheck 2026.4.0.0, long calls clean, of 1: 1" in page
 
 
 ITERATIONS = 13
