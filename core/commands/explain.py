@@ -40,7 +40,9 @@ def run(arguments: argparse.Namespace) -> ExitCode:
 
     def answer(name: str) -> Answer:
         opened = open_project(chosen_project(name, arguments))
-        explanation = explain(_question(opened, arguments), replace(options, seed=opened.project.solve.seed))
+        schedule = _active_schedule(opened)
+        question = replace(_question(opened.graph, schedule, arguments), known=schedule)
+        explanation = explain(question, replace(options, seed=opened.project.solve.seed))
         document = {"input": name, **explanation.as_json()}
         code = ExitCode.NO_ANSWER if explanation.verdict is Verdict.UNKNOWN else ExitCode.ANSWERED
         return Answer(document, explanation_text(opened.graph.name, explanation), code, opened.diagnostics)
@@ -63,8 +65,7 @@ def _check_usage(arguments: argparse.Namespace) -> None:
         raise UsageError("--with: is a question of its own, without --group and --start")
 
 
-def _question(opened: OpenProject, arguments: argparse.Namespace) -> Question:
-    graph, schedule = opened.graph, _active_schedule(opened)
+def _question(graph: Graph, schedule: Schedule | None, arguments: argparse.Namespace) -> Question:
     bound = Arithmetic(graph).bounds()
     # Where there is no II at all, the bound of units and recurrences is as good as any.
     ii = arguments.ii or (schedule.ii if schedule is not None else bound.lower_bound or bound.min_ii or 1)

@@ -23,6 +23,7 @@ from core.explain.relaxations import Relaxations, by_size, other_groups
 from core.explain.sensitivity import by_room, sensitivities
 from core.graph.model import Graph
 from core.schedule.bounds import SEARCH_FACTOR, certificates
+from core.schedule.edits import set_ii
 from core.solve.events import Verdict
 
 MANY = 8
@@ -81,7 +82,11 @@ class _Answering:
             self._say(verdict=Verdict.INFEASIBLE, state=ProofState.PROVED, cores=cores)
         constraints = named_constraints(question.graph, question.asked)
         decisions = Decisions(question.graph, question.ii, constraints, self._solver)
-        verdict = Verdict.UNKNOWN if certified else grown(decisions, self._clock)
+        verdict = Verdict.UNKNOWN
+        if not certified:
+            verdict = self._by_known(decisions.prober)
+            if verdict is Verdict.UNKNOWN:
+                verdict = grown(decisions, self._clock)
         if verdict is Verdict.UNKNOWN:
             verdict = decisions.verdict(constraints, self._clock)
         if verdict is Verdict.INFEASIBLE:
@@ -92,6 +97,14 @@ class _Answering:
         if self._options.sensitivity:
             self._depends(decisions.prober)
         self._say(done=True)
+
+    def _by_known(self, prober: Prober) -> Verdict:
+        """What the known schedule says, at the interval asked about; it may help later too."""
+        question = self._question
+        if question.known is None or question.known.ii > question.ii:
+            return Verdict.UNKNOWN
+        prober.schedules.append(replace(set_ii(question.known, question.ii), rings={}))
+        return prober.at_once(question.graph)
 
     def _reasons(self, decisions: Decisions) -> None:
         """Cores, each told at once and again when it is confirmed; then whether there are others."""

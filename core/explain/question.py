@@ -22,7 +22,8 @@ class Question:
     `title` names what is asked, to be followed by "is impossible". `asked`: ops whose pins are the question. `staying`:
     ops whose pins only say that they stay on the group where a schedule has them. `group`: the group and its kind that
     is asked for, if one is. `in_place`: what is wrong with that schedule once the ops asked about are where they are
-    asked to be and all others stay as they are.
+    asked to be and all others stay as they are. `known`: a schedule of the graph before the question changed it; it may
+    be one of the changed graph too.
     """
 
     title: str
@@ -32,6 +33,7 @@ class Question:
     staying: frozenset[str] = frozenset()
     group: tuple[str, GroupKind] | None = None
     in_place: tuple[Violation, ...] = field(default=())
+    known: Schedule | None = None
 
 
 def why_not_ii(graph: Graph, ii: int) -> Question:

@@ -12,6 +12,7 @@ from core.cli import main
 from core.resources import data_folder
 
 FIGURE = data_folder("projects") / "paper_figure_1"
+HOPPER = data_folder("projects") / "attention_forward_hopper"
 KERNELS = Path(__file__).parents[2] / "data" / "cases" / "kernels"
 FIELDS = {"verdict", "state", "cores", "confirmed_by", "relaxations", "seconds"}
 
@@ -46,6 +47,16 @@ def test_what_is_possible_is_told_with_what_binds(capsys: pytest.CaptureFixture[
     code, document = explain(capsys, FIGURE, "--ii", "2")
     assert (code, document["verdict"], document["cores"]) == (0, "feasible", [])
     assert [reason["subject"] for reason in document["binding"]] == ["tensor_core"]
+
+
+@pytest.mark.parametrize("question", [("--ii", "2048"), ("--ii", "2100"), ("--registers", "200")])
+def test_what_the_schedule_shows_to_be_possible_takes_no_search(
+    capsys: pytest.CaptureFixture[str], question: tuple[str, str]
+) -> None:
+    code, document = explain(capsys, HOPPER, *question, "--limit-s", "1e-9")
+    assert (code, document["verdict"], document["state"]) == (0, "feasible", "proved")
+    code, document = explain(capsys, HOPPER, "--registers", "192", "--limit-s", "1e-9")  # the schedule has 200
+    assert (code, document["verdict"]) == (4, "unknown")
 
 
 def test_groups_registers_and_ops(capsys: pytest.CaptureFixture[str]) -> None:
