@@ -65,8 +65,7 @@ def write(folder: Path, only: Sequence[str], limit_s: float) -> None:
         for row in programs:
             row["sanitize"] = rank_of(row, programs)
         (place / "programs.json").write_text(json.dumps(programs, indent=1), encoding="utf-8")
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         filters = [{"id": 0x21, "preset": 2, "dict_size": DICTIONARY_BYTES}]  # LZMA2
         with (
             lzma.open(folder / "batch.tar.xz", "wb", filters=filters) as packed,
