@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from core.commands.kernel import kernel_document, kernel_text
 from core.commands.outputs import kernel_folder, require_output, schedule_files
 from core.commands.solution import solution_document, solution_text
 from core.commands.solve_options import group_counts, read_objective, solve_options
+from core.commands.stopping import stopped_by_interrupt
 from core.diagnostics import Diagnostic
 from core.graph.model import Graph
 from core.project.model import Project
@@ -38,16 +40,19 @@ _CODES = {
 
 
 def run(arguments: argparse.Namespace) -> ExitCode:
-    """Answers for every input: 0 optimal or feasible, 1 infeasible, 4 unknown."""
+    """Answers for every input: 0 optimal or feasible, 1 infeasible, 4 unknown. Ctrl+C brings the best so far of the
+    input that is being solved, and leaves the others out."""
     families = [_family(word) for word in arguments.without]
     objective = read_objective(arguments)
     outputs = schedule_files(arguments.inputs, arguments.output, numbered=arguments.best is not None)
 
     def answer(name: str) -> Answer:
+        if stopped():
+            raise KeyboardInterrupt
         nvcc = _compiler(arguments)
         kernel = kernel_project(name, arguments)
         if kernel is not None:
-            return _answer_kernel(name, kernel, arguments, families, objective, nvcc)
+            return _answer_kernel(name, kernel, arguments, families, objective, nvcc, solver)
         opened = open_input(name, arguments)
         graph = _varied(opened.graph, arguments, families)
         options = solve_options(opened.project, arguments, objective)
@@ -58,7 +63,7 @@ def run(arguments: argparse.Namespace) -> ExitCode:
         def solve(solver: Solver, options: SolveOptions) -> Found:
             return Found({"": opened}, {"": graph}, KernelResult({"": solver(graph, options)}))
 
-        found, fit = _found(name, solve, options, nvcc)
+        found, fit = _found(name, solve, solver, options, nvcc)
         result = found.result.results[""]
         document = solution_document(graph, result)
         files: Sequence[Path] = ()
@@ -71,7 +76,9 @@ def run(arguments: argparse.Namespace) -> ExitCode:
         text = solution_text(graph, result, files)
         return _with_fit({"input": name, **document}, text, _CODES[result.status], opened.diagnostics, fit)
 
-    return answer_each(arguments.inputs, answer, arguments.json)
+    with stopped_by_interrupt() as stopped:
+        solver = partial(_solve, stopped)
+        return answer_each(arguments.inputs, answer, arguments.json)
 
 
 def _answer_kernel(
@@ -81,6 +88,7 @@ def _answer_kernel(
     families: list[Family],
     objective: tuple[Level, ...] | None,
     nvcc: Nvcc | None,
+    with_solver: Solver,
 ) -> Answer:
     """The answer for a kernel of several loops, innermost first."""
     options = solve_options(project, arguments, objective)
@@ -103,7 +111,7 @@ def _answer_kernel(
         graphs, result = solve_nest(graphs, lambda inner: graphs_of(around[0], inner), options, solver)
         return Found(opened, graphs, result)
 
-    found, fit = _found(name, solve, options, nvcc)
+    found, fit = _found(name, solve, with_solver, options, nvcc)
     result = found.result
     files: dict[str, Path] = {}
     for loop, one in result.results.items():
@@ -118,11 +126,13 @@ def _answer_kernel(
     return _with_fit(document, text, _CODES[result.status], diagnostics, fit)
 
 
-def _found(name: str, solve: SolveWith, options: SolveOptions, nvcc: Nvcc | None) -> tuple[Found, Fit | None]:
+def _found(
+    name: str, solve: SolveWith, solver: Solver, options: SolveOptions, nvcc: Nvcc | None
+) -> tuple[Found, Fit | None]:
     """The answer; with a compiler one that it builds cleanly."""
     if nvcc is None:
-        return solve(_solve, options), None
-    return solve_to_fit(name, solve, _solve, options, nvcc, time.monotonic)
+        return solve(solver, options), None
+    return solve_to_fit(name, solve, solver, options, nvcc, time.monotonic)
 
 
 def _with_fit(
@@ -144,10 +154,10 @@ def _compiler(arguments: argparse.Namespace) -> Nvcc | None:
     return nvcc_or_refusal()
 
 
-def _solve(graph: Graph, options: SolveOptions) -> SolveResult:
+def _solve(stopped: Callable[[], bool], graph: Graph, options: SolveOptions) -> SolveResult:
     from core.solve.solve import answer  # OR-Tools takes a while to load: only for those who solve
 
-    return answer(graph, options, _tell if sys.stderr.isatty() else _ignore, lambda: False)
+    return answer(graph, options, _tell if sys.stderr.isatty() else _ignore, stopped)
 
 
 def _ignore(event: Event) -> None:

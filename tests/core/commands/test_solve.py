@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from core.project.opened import open_project
 from core.resources import data_folder
 from core.schedule.check import check
 from core.schedule.read import load_schedule
+from core.solve.events import Event, Incumbent
 
 PROJECTS = data_folder("projects")
 KERNELS = Path(__file__).parents[2] / "data" / "cases" / "kernels"
@@ -168,6 +170,31 @@ def test_every_optimum_is_written(capsys: pytest.CaptureFixture[str], tmp_path: 
     other = tmp_path / "best.2.yaml"
     assert main(["solve", str(output), str(other), "--best", "2", "-o", str(tmp_path / "out")]) == 2
     assert "two inputs would have the same file name" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_brings_the_best_so_far(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    def press(event: Event) -> None:
+        if isinstance(event, Incumbent):
+            for _ in range(times):
+                signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("core.commands.solve._ignore", press)
+    long = KERNELS / "fa_fwd_blackwell_2x128__2_groups.yaml"
+    code, documents, err = solve(capsys, long, FIGURE, "-o", tmp_path)
+    assert (code, err) == (130, "interrupted\n")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if times == 2:
+        assert documents == [] and list(tmp_path.iterdir()) == []
+        return
+    (document,) = documents  # the second input is left out
+    assert document["status"] == "feasible" and document["ii"] > document["proved_lower_bound"]
+    assert main(["check", str(long), "--schedule", document["schedule_file"]]) == 0
+    capsys.readouterr()
+    code, (document,), err = solve(capsys, long)
+    assert (code, err, document["status"]) == (0, "", "feasible")
 
 
 def test_text_for_people(capsys: pytest.CaptureFixture[str]) -> None:
