@@ -9,8 +9,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from file_dialogs import answer_file_dialog
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QTimer, QUrl
+from modal_dialogs import answer_file_dialog, when_shown
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import (
     QDragEnterEvent,
     QDropEvent,
@@ -140,13 +140,11 @@ def test_about_names_the_versions(bot: QtBot, open_window: OpenWindow) -> None:
     window = open_window()
     told: list[str] = []
 
-    def read() -> None:
-        box = QApplication.activeModalWidget()
-        assert isinstance(box, QMessageBox)
+    def read(box: QMessageBox) -> None:
         told.append(box.text())
         bot.keyClick(box, Qt.Key.Key_Escape)
 
-    QTimer.singleShot(300, read)
+    when_shown(QMessageBox, read)
     take(bot, menu(window, "Help"), "About")
     assert len(told) == 1
     for part in ("Twill Explorer", "Python", "PySide6", "ortools", "z3-solver", "Apache License 2.0"):

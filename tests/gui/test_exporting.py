@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 
 import pytest
 from leaks import children
-from PySide6.QtCore import QPoint, Qt, QTimer
+from modal_dialogs import answer_file_dialog
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QTextCursor
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 from states import write_project
 
@@ -506,16 +506,7 @@ def test_a_picture_has_the_sharpness_of_two_pixels(window: MainWindow) -> None:
 
 
 def test_save_picture_by_menu(bot: QtBot, window: MainWindow, tmp_path: Path) -> None:
-    def answer() -> None:
-        dialog = QApplication.activeModalWidget()
-        assert isinstance(dialog, QFileDialog)
-        field = dialog.findChild(QLineEdit, "fileNameEdit")
-        assert field is not None
-        field.clear()
-        bot.keyClicks(field, str(tmp_path / "chart"))
-        bot.keyClick(field, Qt.Key.Key_Return)
-
-    QTimer.singleShot(200, answer)
+    answer_file_dialog(bot, tmp_path / "chart")
     window.gantt.setFocus()
     window.actions_by_name["save_picture"].trigger()
     assert not QImage(str(tmp_path / "chart.png")).isNull()

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from file_dialogs import answer_file_dialog
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QTimer, QUrl
+from modal_dialogs import answer_file_dialog, when_shown
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage
 from PySide6.QtWidgets import QApplication, QCommandLinkButton, QMessageBox
 from pytestqt.qtbot import QtBot
@@ -69,12 +69,7 @@ def press(bot: QtBot, window: MainWindow, key: Qt.Key, modifier: Qt.KeyboardModi
 def answer_message_box(bot: QtBot, button: QMessageBox.StandardButton) -> None:
     """Clicks a button of the message box that is about to appear."""
 
-    def answer() -> None:
-        box = QApplication.activeModalWidget()
-        assert isinstance(box, QMessageBox)
-        bot.mouseClick(box.button(button), Qt.MouseButton.LeftButton)
-
-    QTimer.singleShot(200, answer)
+    when_shown(QMessageBox, lambda box: bot.mouseClick(box.button(button), Qt.MouseButton.LeftButton))
 
 
 def test_open_through_the_dialog(bot: QtBot, open_window: OpenWindow, project: Path) -> None:
@@ -319,13 +314,11 @@ def test_a_schedule_that_no_longer_fits_is_a_warning(open_window: OpenWindow, pr
 def test_several_loops_are_a_question(bot: QtBot, open_window: OpenWindow) -> None:
     window = open_window()
 
-    def answer() -> None:
-        dialog = QApplication.activeModalWidget()
-        assert isinstance(dialog, LoopDialog)
+    def answer(dialog: LoopDialog) -> None:
         bot.keyClick(dialog.focusWidget(), Qt.Key.Key_Down)
         bot.keyClick(dialog.focusWidget(), Qt.Key.Key_Return)
 
-    QTimer.singleShot(200, answer)
+    when_shown(LoopDialog, answer)
     assert window.files.open(DATA / "bad" / "two_loops.ttgir")
     assert window.document.state is not None
     assert window.document.state.project.input.loop == 1
