@@ -276,6 +276,14 @@ ACTIONS = (
         style=_LINE,
     ),
     ActionSpec(
+        "open_run",
+        _S,
+        "&Measured run…",
+        (),
+        "Show what a run on a GPU has seen over the plan, and the costs that it proposes",
+        needs=_SCHED,
+    ),
+    ActionSpec(
         "remove_schedule", _S, "&Remove schedule", (), "Take the shown schedule out of the project", needs=_SCHED
     ),
     ActionSpec("palette", _H, "&Commands…", ("Ctrl+Shift+P",), "Search all commands by name, and run one"),

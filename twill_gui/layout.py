@@ -29,6 +29,7 @@ _BESIDE: Mapping[str, str] = {
     "Explain": "Problems",
     "Log": "Liveness",
     "Compare": "Liveness",
+    "Measured": "Liveness",
     "Sweep": "Liveness",
     "Settings": "Project",
     "Machine": "Project",

@@ -80,6 +80,7 @@ def slots(window: MainWindow) -> dict[str, Callable[[], object]]:
         "why_not_ii": window.explaining.ask_smaller_ii,
         "explain_op": lambda: window.explaining.ask_about(min(document.selection)),
         "keep_copy": lambda: settings.keep_copy(document),
+        "open_run": window.tool_docks.open_run,
         "remove_schedule": lambda: settings.remove_schedule(document),
         "find": lambda: open_find(window),
         "palette": lambda: open_palette(window),

@@ -1,4 +1,4 @@
-"""The docks around the schedule: Settings, Machine, Compare, Sweep, CUDA, and what answers them."""
+"""The docks around the schedule: Settings, Machine, Compare, Measured, Sweep, CUDA, and what answers them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from core.yaml_source import parse_yaml, read_text, written_schema
 from twill_gui.configuring import Configuring
 from twill_gui.jobs.solver import Solver
 from twill_gui.jobs.supervisor import Work
+from twill_gui.measuring import Measuring, is_run
 from twill_gui.sweeping import Sweeping
 from twill_gui.theme import Colors
 from twill_gui.views.compare import CompareView
 from twill_gui.views.cuda_text import CudaTextView
 from twill_gui.views.machine import MachineView
+from twill_gui.views.measured import MeasuredView
 from twill_gui.views.message_bar import Message
 from twill_gui.views.settings import SettingsView
 from twill_gui.views.sweep import SweepView
@@ -48,6 +50,10 @@ class ToolDocks(QObject):
         self.compare.other_changed.connect(window.gantt.set_ghost)
         self.compare.selection_requested.connect(document.select)
         self.compare.file_requested.connect(self._choose_other)
+        self.measured = MeasuredView(colors)
+        self.measuring = Measuring(document, self.measured, window)
+        self.measuring.message.connect(self.message)
+        self.measuring.seen_changed.connect(window.gantt.set_seen)
         self.cuda = CudaTextView(document, colors)
         self.cuda.selection_requested.connect(document.select)
         self.sweep = SweepView(colors)
@@ -63,13 +69,17 @@ class ToolDocks(QObject):
             "Settings": self.settings,
             "Machine": self.machine,
             "Compare": self.compare,
+            "Measured": self.measured,
             "Sweep": self.sweep,
             "CUDA": self.cuda,
         }
 
     def take(self, file: Path) -> bool:
-        """Uses a file that belongs to the open project: a machine for it, or a schedule to compare with. False for
-        any other file, and while nothing is open."""
+        """Uses a file that belongs to the open project: a machine for it, a schedule to compare with, a measured run.
+        False for any other file, and while nothing is open."""
+        if self._window.document.state is not None and is_run(file):
+            self._show_run(file)
+            return True
         schema = _schema(file) if self._window.document.state is not None else ""
         if schema.startswith("twill.machine/"):
             self.configuring.choose_machine(file)
@@ -82,7 +92,7 @@ class ToolDocks(QObject):
 
     def set_colors(self, colors: Colors) -> None:
         """Colours them for the theme in use."""
-        for view in (self.settings, self.machine, self.sweep, self.cuda):
+        for view in (self.settings, self.machine, self.measured, self.sweep, self.cuda):
             view.set_colors(colors)
 
     def shut_down(self) -> None:
@@ -94,6 +104,15 @@ class ToolDocks(QObject):
     def _on_busy_changed(self) -> None:
         for view in (self.settings, self.machine):
             view.set_busy(self._window.solving.searching)
+
+    def open_run(self) -> None:
+        """Asks for the file of a measured run."""
+        self._window.dock_layout.bring_forward("Measured")
+        self.measuring.choose()
+
+    def _show_run(self, file: Path) -> None:
+        if self.measuring.open(file):
+            self._window.dock_layout.bring_forward("Measured")
 
     def _choose_other(self) -> None:
         """Asks for a schedule file to compare with."""

@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.graph.model import GroupKind, Rules
 from core.machine.edit import set_number
-from core.project.model import InputKind, Project, ScheduleEntry, Transform
+from core.project.model import InputKind, Override, Project, ScheduleEntry, Transform
 from core.yaml_source import Key, read_text
 from twill_gui.document.document import Document
 from twill_gui.document.files import reopened
 from twill_gui.document.state import SCHEDULE_FOLDER, ProjectState, Variant, with_active
+
+if TYPE_CHECKING:
+    from core.export.measured import Proposal
 
 
 def machine_text(state: ProjectState) -> tuple[str, str] | None:
@@ -78,6 +82,20 @@ def set_transform(document: Document, transform: Transform) -> None:
 def set_rules(document: Document, rules: Rules) -> None:
     """The switchable rules."""
     _reopen_project(document, "Rules", lambda project: replace(project, rules=rules))
+
+
+def take_costs(document: Document, proposals: Sequence[Proposal], note: str) -> None:
+    """Puts the costs that a measured run proposes into the project's overrides."""
+
+    def changed(project: Project) -> Project:
+        overrides = dict(project.overrides)
+        for one in proposals:
+            costs = {one.what: one.new}
+            overrides[one.op] = replace(overrides.get(one.op, Override()), **costs, note=note)
+        return replace(project, overrides=overrides)
+
+    count = len({one.op for one in proposals})
+    _reopen_project(document, f"Measured costs of {count} operation{'s' if count > 1 else ''}", changed)
 
 
 def set_limit(document: Document, seconds: float) -> None:

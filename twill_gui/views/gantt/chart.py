@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QScrollBar, QWidget
@@ -17,7 +20,7 @@ from twill_gui.palette import ViewPalette
 from twill_gui.views.gantt.canvas import Canvas
 from twill_gui.views.gantt.content import Content, make_content
 from twill_gui.views.gantt.describe import op_sentence
-from twill_gui.views.gantt.ghost import ghost_bars
+from twill_gui.views.gantt.ghost import ghost_bars, seen_bars
 from twill_gui.views.gantt.headers import LaneHeaders
 from twill_gui.views.gantt.layout import Bar, GanttMode, LaneKind
 from twill_gui.views.gantt.selection import selected_bars, selected_ops, span_of
@@ -25,6 +28,9 @@ from twill_gui.views.timeline.axis import TimeAxis
 from twill_gui.views.timeline.corner import Corner
 from twill_gui.views.timeline.ruler import Ruler, RulerSection
 from twill_gui.views.timeline.scrollbar import TimeScrollBar
+
+if TYPE_CHECKING:
+    from twill_gui.models.measured import SeenPlace
 
 STEADY_ITERATIONS = 3
 PHASE_NAMES = {Phase.PROLOGUE: "prologue", Phase.STEADY: "steady state", Phase.EPILOGUE: "epilogue"}
@@ -56,6 +62,7 @@ class ShownChart(QWidget):
         self._steady_iterations = STEADY_ITERATIONS
         self._selection: frozenset[str] = frozenset()
         self._other: Schedule | None = None
+        self._seen: Mapping[str, SeenPlace] = {}
         self._headers = LaneHeaders()
         self._canvas = Canvas(self.axis)
         self._ruler = Ruler(self.axis)
@@ -121,6 +128,11 @@ class ShownChart(QWidget):
     def set_ghost(self, other: Schedule | None) -> None:
         """Outlines where another schedule of the same graph has its ops; None: no other."""
         self._other = other
+        self._show_ghost()
+
+    def set_seen(self, seen: Mapping[str, SeenPlace]) -> None:
+        """Strips where ops of the schedule were seen in a measured run."""
+        self._seen = seen
         self._show_ghost()
 
     def clear(self) -> None:
@@ -200,6 +212,7 @@ class ShownChart(QWidget):
         if content is not None and other is not None and not any(misfits(content.graph, other)):
             bars = ghost_bars(content.graph, content.schedule, other, content.layout, self._steady_iterations)
         self._canvas.set_ghost(bars)
+        self._canvas.set_seen(seen_bars(self._seen, content.layout) if content is not None else [])
 
     def _fit_lanes_bar(self) -> None:
         rows, room = self._canvas.rows, self._canvas.height()

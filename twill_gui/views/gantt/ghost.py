@@ -1,8 +1,11 @@
-"""The other schedule over the bars of the one shown: where its ops are that lie elsewhere, as dashed outlines."""
+"""Over the bars of the schedule shown: where another one has the ops that lie elsewhere, as dashed outlines, and when
+ops were seen in a measured run, as strips."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -11,9 +14,15 @@ from core.graph.model import Graph
 from core.schedule.compare import compare
 from core.schedule.model import Schedule
 from twill_gui.views.gantt.frame import Frame
-from twill_gui.views.gantt.layout import Bar, LaneKind, Layout, build_layout
+from twill_gui.views.gantt.layout import Bar, GanttMode, LaneKind, Layout, build_layout
+from twill_gui.views.gantt.packing import fold
+
+if TYPE_CHECKING:
+    from twill_gui.models.measured import SeenPlace
 
 _DASHES = [4.0, 2.0]
+_STRIP = 0.2
+"""Of a bar's height."""
 
 
 def ghost_bars(graph: Graph, shown: Schedule, other: Schedule, layout: Layout, steady_iterations: int) -> list[Bar]:
@@ -34,11 +43,26 @@ def ghost_bars(graph: Graph, shown: Schedule, other: Schedule, layout: Layout, s
     return bars
 
 
+def seen_bars(seen: Mapping[str, SeenPlace], layout: Layout) -> list[Bar]:
+    """Of the ops seen, from when to when, on the lanes and rows of their planned bars. In the folded view none is
+    longer than the interval."""
+    groups = {number for number, lane in enumerate(layout.lanes) if lane.kind is LaneKind.GROUP}
+    bars: list[Bar] = []
+    for bar in layout.bars:
+        if bar.lane not in groups or bar.op not in seen or bar.continues_left:
+            continue
+        start, length = bar.start + seen[bar.op].late, seen[bar.op].length
+        if layout.mode is GanttMode.UNROLLED:
+            bars.append(replace(bar, start=start, end=start + length))
+        else:
+            pieces = fold(start, min(length, layout.ii), layout.ii)
+            bars += [replace(bar, start=piece.start, end=piece.end) for piece in pieces]
+    return bars
+
+
 def paint_ghost(painter: QPainter, frame: Frame, bars: list[Bar]) -> None:
     """Dashed outlines, light under dark, so that they are seen on any fill and on the lane."""
-    boxes = [
-        box for bar in bars if (box := _box(frame, bar)).right() > 0 and box.left() < frame.width and box.bottom() > 0
-    ]
+    boxes = _boxes(frame, bars)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     for ink, width, dashed in ((frame.palette.window, 3, False), (frame.palette.carried_arrow, 1.5, True)):
         pen = QPen(QColor(ink), width)
@@ -47,6 +71,21 @@ def paint_ghost(painter: QPainter, frame: Frame, bars: list[Bar]) -> None:
             pen.setDashPattern(_DASHES)
         painter.setPen(pen)
         painter.drawRects(boxes)
+
+
+def paint_seen(painter: QPainter, frame: Frame, bars: list[Bar]) -> None:
+    """A strip along the lower edge of the bar, light with a dark border or the other way round."""
+    painter.setBrush(QColor(frame.palette.window))
+    painter.setPen(QPen(QColor(frame.palette.selection), 1))
+    for box in _boxes(frame, bars):
+        height = max(box.height() * _STRIP, 4.0)
+        painter.drawRect(QRectF(box.left(), box.bottom() - height, box.width(), height - 1))
+
+
+def _boxes(frame: Frame, bars: list[Bar]) -> list[QRectF]:
+    """Of those that can be seen."""
+    boxes = [_box(frame, bar) for bar in bars]
+    return [box for box in boxes if box.right() > 0 and box.left() < frame.width and box.bottom() > 0]
 
 
 def _box(frame: Frame, bar: Bar) -> QRectF:

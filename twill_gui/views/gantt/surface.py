@@ -18,7 +18,7 @@ from twill_gui.views.gantt.bar_table import BarTable, TailTable
 from twill_gui.views.gantt.content import Content
 from twill_gui.views.gantt.frame import Frame
 from twill_gui.views.gantt.gestures import Gesture, Hold, Range
-from twill_gui.views.gantt.ghost import paint_ghost
+from twill_gui.views.gantt.ghost import paint_ghost, paint_seen
 from twill_gui.views.gantt.layout import Bar, GanttMode
 from twill_gui.views.gantt.move_painter import paint_move
 from twill_gui.views.gantt.overlay import paint_cursor, paint_lanes, paint_outlines, paint_range
@@ -51,6 +51,7 @@ class Surface(QWidget):
         self._gesture: Gesture | None = None
         self._show_all = False
         self._ghost: list[Bar] = []
+        self._seen: list[Bar] = []
         self._scroll = 0
         self._palette = LIGHT
         self._cutters: tuple[TextCutter, TextCutter] | None = None
@@ -102,6 +103,12 @@ class Surface(QWidget):
         """Where another schedule has its ops, on the lanes of the content."""
         self._ghost = bars
         self.repaint_all()
+
+    def set_seen(self, bars: list[Bar]) -> None:
+        """When the ops were seen in a measured run, on the lanes and rows of their bars."""
+        if bars or self._seen:
+            self._seen = bars
+            self.repaint_all()
 
     def set_scroll(self, scroll: int) -> None:
         """Pixels by which the lanes are scrolled up."""
@@ -173,6 +180,7 @@ class Surface(QWidget):
         paint_tails(painter, frame, self._tails)
         BarPainter(frame, self._table, self._content.violating, self._content.graph.pins.keys()).paint(painter)
         paint_ghost(painter, frame, self._ghost)
+        paint_seen(painter, frame, self._seen)
 
     def _paint_overlay(self, painter: QPainter, frame: Frame) -> None:
         assert self._content is not None and self._table is not None
