@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from core.diagnostics import error
-from core.export.roles.block import loader, main_role, place_roles
+from core.export.roles.block import THREADS, loader, main_role, place_roles
 from core.export.roles.demand import Demand
 from core.export.roles.loop_role import LoopRole
 from core.export.roles.model import Register, Role, RoleProgram, Statement, Turn, TurnPass
@@ -32,8 +32,9 @@ def build_roles(module: Module, function: Operation, loops: Sequence[ScheduledLo
     The loops may have been read from the same text into another module. Raises InputError for what no role program
     covers.
     """
-    module, function, plans = _plans(module, function, loops)
     roles, grants = place_roles(module, loops)
+    given = {name: grants[role.first_thread // THREADS] for name, role in roles.items()} if grants else {}
+    module, function, plans = _plans(module, function, loops, given)
     demand = Demand(module, function, plans, main_role(roles, loops), loader(roles, loops))
     demand.settle()
     tiles = RingMaker(module, demand, roles).tiles()
@@ -57,13 +58,13 @@ def build_roles(module: Module, function: Operation, loops: Sequence[ScheduledLo
 
 
 def _plans(
-    module: Module, function: Operation, loops: Sequence[ScheduledLoop]
+    module: Module, function: Operation, loops: Sequence[ScheduledLoop], given: Mapping[str, int]
 ) -> tuple[Module, Operation, dict[Operation, LoopPlan]]:
     """The loops' plans, in a module where what the schedules split is split."""
     here = [(scheduled, _here(module, scheduled)) for scheduled in loops]
     places = SplitPlaces(module, function, here)
     if places.parts == 1:
-        plans = (LoopPlan(module, module.loops[one.tiles.loop.index], one) for one in loops)
+        plans = (LoopPlan(module, module.loops[one.tiles.loop.index], one, given=given) for one in loops)
         return module, function, {plan.operation: plan for plan in plans}
     split = split_function(module, function, places)
     found: dict[Operation, LoopPlan] = {}
@@ -71,7 +72,7 @@ def _plans(
         keys = [(old, part) for old in own for part in (None, *range(places.parts))]
         copies = {(old, part): split.copies[own[old], part] for old, part in keys if (own[old], part) in split.copies}
         loop = split.module.loops[scheduled.tiles.loop.index]
-        found[loop.operation] = LoopPlan(split.module, loop, scheduled, copies)
+        found[loop.operation] = LoopPlan(split.module, loop, scheduled, copies, given)
     return split.module, split.function, found
 
 

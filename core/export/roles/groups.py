@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from core.export.roles.model import ArriveFree, MmaWait, Pin, Statement
 
@@ -11,7 +11,8 @@ from core.export.roles.model import ArriveFree, MmaWait, Pin, Statement
 @dataclass(frozen=True, slots=True)
 class Open:
     """A group that was issued: of which step and iteration, the storages it writes and reads, the tiles it reads.
-    `deadline`: the cycle at which a slot that it reads is to be filled again, None if none is."""
+    `deadline`: the cycle at which a slot that it reads is to be filled again, None if none is. `done`: the cycle at
+    which the schedule has it complete; `held`: registers per thread of its operands."""
 
     op: str
     phase: int
@@ -19,12 +20,15 @@ class Open:
     reads: frozenset[str]
     tiles: tuple[tuple[str, int], ...] = ()
     deadline: int | None = None
+    done: int = 0
+    held: int = 0
 
     def shifted(self, by: int, ii: int) -> Open:
         """The same group, iterations counted from elsewhere."""
         tiles = tuple((ring, phase + by) for ring, phase in self.tiles)
         deadline = None if self.deadline is None else self.deadline + by * ii
-        return Open(self.op, self.phase + by, self.writes, self.reads, tiles, deadline)
+        later = {"phase": self.phase + by, "done": self.done + by * ii}
+        return replace(self, **later, tiles=tiles, deadline=deadline)
 
 
 @dataclass(slots=True)

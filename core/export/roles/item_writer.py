@@ -135,7 +135,11 @@ class ItemWriter:
             if matrix:
                 last = number == len(item.operations) - 1  # it gives back what all of them read
                 held, deadline = frozenset(reads - writes), self._deadline(item, phase)
-                group = Open(item.op or "", phase, frozenset(writes), held, tiles if last else (), deadline)
+                done = item.start + item.latency + phase * self._plan.ii
+                registers = self._operand_registers(item)
+                group = Open(
+                    item.op or "", phase, frozenset(writes), held, tiles if last else (), deadline, done, registers
+                )
                 self.groups.queue.append(group)
         if matrix and self.moving:
             out += self.groups.complete(len(self.groups.queue) - 1, "one iteration after another")
@@ -160,6 +164,18 @@ class ItemWriter:
             if isinstance(leaf, RingTile) and place is not None:
                 found.append(place.start + (phase - leaf.distance + self._rings[leaf.root].depth) * self._plan.ii)
         return min(found, default=None)
+
+    def _operand_registers(self, item: Item) -> int:
+        """Registers per thread of what a matrix op multiplies."""
+        values = {
+            leaf.value
+            for operation in item.operations
+            for tree in item.trees[operation][:ACCUMULATOR]
+            for leaf in leaves(tree)
+            if isinstance(leaf, Kept)
+        }
+        tiles = (self._plan.body.tile(value) for value in values)
+        return sum(tile.registers(self._role.warps) for tile in tiles if tile is not None)
 
     def is_matrix(self, item: Item) -> bool:
         """Whether the step issues a matrix op."""
@@ -192,6 +208,19 @@ class ItemWriter:
         due = self.groups.youngest(group.deadline is not None and group.deadline <= now for group in queue)
         if due >= 0:
             part.statements += self._complete(due, f"a slot that {queue[due].op} reads is to be filled again")
+        crowding = self._crowding(now) if writes else -1
+        if crowding >= 0:
+            why = f"the registers that {self.groups.queue[crowding].op} reads are needed"
+            part.statements += self._complete(crowding, why)
+
+    def _crowding(self, now: int) -> int:
+        """The youngest of the groups that the schedule has complete by now, if there is no room for what they still
+        hold: a wait as late as possible keeps operands in registers that the schedule has free. -1: there is room."""
+        queue = self.groups.queue
+        held = [group.held if group.done <= now else 0 for group in queue]
+        if not any(held) or sum(held) <= self._plan.spare_registers(self._role.role, now):
+            return -1
+        return self.groups.youngest(amount > 0 for amount in held)
 
     def _complete(self, position: int, why: str) -> Iterator[Statement]:
         """Waits for a group and all older ones; for all that are under way where the assembler would not follow.

@@ -12,7 +12,7 @@ from core.ir.body import Body
 from core.ir.model import Loop, Module, Operation
 from core.ir.roles import BodyRole, body_roles
 from core.ir.tiles import Category, TileLoop, TileOp
-from core.schedule.liveness import live_ranges
+from core.schedule.liveness import live_ranges, profiles
 from core.schedule.model import Placement, Schedule
 
 STORES = frozenset({"tt.descriptor_store", "tt.experimental_descriptor_store", "tt.descriptor_reduce"})
@@ -55,11 +55,18 @@ class LoopPlan:
 
     `places`: of every operation that a tile op stands for, but those that cost nothing here. `reads`: of the copies
     from shared memory into registers, by the load. `slots`: by operation the ring of its result in shared memory;
-    `hand_offs`: by operation the buffer of its register value that crosses groups. Raises InputError for what the role
-    program does not cover.
+    `hand_offs`: by operation the buffer of its register value that crosses groups. `given`: registers per thread of the
+    roles, where that is more than their grants. Raises InputError for what the role program does not cover.
     """
 
-    def __init__(self, module: Module, loop: Loop, scheduled: ScheduledLoop, copies: Copies | None = None) -> None:
+    def __init__(
+        self,
+        module: Module,
+        loop: Loop,
+        scheduled: ScheduledLoop,
+        copies: Copies | None = None,
+        given: Mapping[str, int] | None = None,
+    ) -> None:
         tiles = scheduled.tiles
         refuse(tiles)
         self.module, self.loop, self.schedule = module, loop, scheduled.schedule
@@ -76,6 +83,8 @@ class LoopPlan:
             copies = {(old, None): new for old, new in walk}
         live = live_ranges(scheduled.graph, scheduled.schedule)
         crossing = {_last_part(scheduled.fusion, op): buffer for op, buffer in live.hand_offs.items()}
+        self._registers = profiles(scheduled.graph, scheduled.schedule).registers
+        self._given = given or {}
         self._groups = {
             copy: place.group
             for tile, place in _placed(tiles, scheduled)
@@ -122,6 +131,11 @@ class LoopPlan:
     def op(self, place: Place) -> Op:
         """The op of the graph at a place."""
         return self.graph.ops[place.op]
+
+    def spare_registers(self, role: str, cycle: int) -> int:
+        """Registers per thread that the role has beyond what the schedule holds and keeps back at a cycle."""
+        held = [step.level for step in self._registers[role] if step.slot <= cycle % self.ii]
+        return self._given.get(role, self.schedule.groups[role].grant) - (held[-1] if held else 0)
 
     def is_matrix(self, operation: Operation) -> bool:
         """Whether the operation is one for the tensor core."""

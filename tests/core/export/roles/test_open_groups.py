@@ -21,12 +21,14 @@ from core.export.roles.model import (
 )
 from core.export.roles.places import ScheduledLoop
 from core.export.roles.walk import walk
+from core.graph.model import DependenceKind, Graph, Space
 from core.ir.vocabulary import MATRIX_OPS
 from core.project.load import load_project
 from core.project.opened import open_project
 from core.resources import data_folder
+from core.schedule.liveness import profiles
 from core.schedule.read import load_schedule
-from tests.core.export.roles.programs import CORPUS, sample
+from tests.core.export.roles.programs import CORPUS, pipeline, sample, sample_loop
 from tests.core.export.roles.test_role_programs import assert_faultless
 
 HOPPER = [
@@ -144,3 +146,34 @@ def test_small_values_whose_copies_move_on_are_handed_over_too() -> None:
 
 def test_a_body_that_begins_in_mid_interval_runs_without_fault() -> None:
     assert_faultless(two_key_tiles())
+
+
+def operand_registers(graph: Graph, op: str) -> int:
+    """Registers per thread that a matrix op reads until it is complete."""
+    read = {
+        one.source for one in graph.dependences if one.target == op and one.kind is DependenceKind.FLOW and one.release
+    }
+    return sum(graph.ops[name].result.amount for name in read if graph.ops[name].result.space is Space.REGISTERS)
+
+
+@pytest.mark.parametrize("role", ["compute.0", "compute.1"])
+def test_operands_are_let_go_where_their_registers_are_needed(role: str) -> None:
+    """A wait comes late, but what a complete matrix op has read still fits beside what the schedule holds."""
+    program = sample("attention_backward_hopper", "two_key_tiles")
+    loop, loops = sample_loop("attention_backward_hopper", "two_key_tiles"), pipeline(program, role)
+    graph, schedule = loop.graph, loop.schedule
+    given = program.grants[program.role(role).first_thread // 128]
+    levels = profiles(graph, schedule).registers[role]
+    under_way: list[tuple[int, int]] = []
+    statements = [(one, 0) for one in loops.prologue] + [(one, loops.stages) for one in loops.steady]
+    for statement, first in statements:
+        if isinstance(statement, MmaWait):
+            under_way = under_way[len(under_way) - statement.pending :]
+        if not isinstance(statement, Issue) or statement.op is None or statement.instance is None:
+            continue
+        now = schedule.ops[statement.op].start + schedule.ii * (first + statement.instance.offset)
+        level = [step.level for step in levels if step.slot <= now % schedule.ii][-1]
+        if registers(statement.writes):
+            assert level + sum(held for done, held in under_way if done <= now) <= given
+        if is_matrix(statement):
+            under_way.append((now + graph.ops[statement.op].latency, operand_registers(graph, statement.op)))
