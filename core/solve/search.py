@@ -127,15 +127,22 @@ class Search:
 
     def _probe(self, ii: int) -> None:
         """Excludes all from `lower` to `ii`, or decides `ii`."""
+        decision = None
         if ii > self.lower and not monotone(self.decider.problem.graph):
-            entry = self.decider.exclude(self.lower, ii, WORK_SHARE * self.decider.budget.work)
-            if entry.verdict is not Verdict.FEASIBLE:
-                if entry.verdict is Verdict.INFEASIBLE:
-                    self.lower = ii + 1
-                self._record(entry)
-                return
-        guess = ii == self.lower and self.upper is None
-        self._take(self.decider.decide(ii, WORK_SHARE * self.decider.budget.work, guess=guess))
+            if self.upper is None and ii == self.greatest:
+                # Mostly possible, and then to decide it is quick; that it cannot be excluded may take long to see.
+                decision = self.decider.decide(ii, WORK_SHARE * self.decider.budget.work)
+            if decision is None or decision.schedule is None:
+                entry = self.decider.exclude(self.lower, ii, WORK_SHARE * self.decider.budget.work)
+                if entry.verdict is not Verdict.FEASIBLE:
+                    if entry.verdict is Verdict.INFEASIBLE:
+                        self.lower = ii + 1
+                    self._record(entry)
+                    return
+        if decision is None:
+            guess = ii == self.lower and self.upper is None
+            decision = self.decider.decide(ii, WORK_SHARE * self.decider.budget.work, guess=guess)
+        self._take(decision)
 
     def _step(self) -> None:
         """With pinned starts: every interval in turn, above those that are impossible even without them."""
