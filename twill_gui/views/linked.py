@@ -356,7 +356,7 @@ class LinkedPlot(QWidget):
         painter.fillRect(QRectF(0, 0, scale.left, self.height()), QColor(palette.header))
         painter.setPen(QColor(palette.muted_text))
         if not self._headers:
-            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, "Nothing to show")
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, "No schedule yet")
             return
         rows = range(len(self._headers))
         self._paint_rows(painter, scale, rows, rows)

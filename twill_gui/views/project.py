@@ -66,7 +66,7 @@ def _input(state: ProjectState) -> list[Detail]:
 
 def _schedule(state: ProjectState, name: str, variant: Variant) -> Detail:
     shown = name == state.active
-    mark = "\N{BLACK RIGHT-POINTING SMALL TRIANGLE} " if shown else "   "
+    mark = "\N{BLACK RIGHT-POINTING SMALL TRIANGLE} " if shown else ""
     if variant.schedule is None:
         return Detail(mark + name, "not solved yet", target=name, strong=shown)
     return Detail(mark + name, f"II {variant.schedule.ii}{_maker(variant.schedule)}", target=name, strong=shown)
