@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import fake_solvers
@@ -75,10 +76,12 @@ def test_keys_and_commands_are_those_of_the_program(capsys: pytest.CaptureFixtur
             assert key in known or f"Alt+{key}" in known, f"{page.name}: {key}"
         for menu in re.findall(r"\*\*(?:File|Schedule|Edit), ([^*]+)\*\*", text):
             assert menu in texts, f"{page.name}: {menu}"
+        made: set[str] = set()
         for command in re.findall(r"`(twill [a-z]+ [^`]+)`", text):
             words = shlex.split(command)
             assert main([words[1], "--help"]) == 0
-            assert (ROOT / words[2]).exists(), command
+            assert words[2] in made or (ROOT / words[2]).exists(), command
+            made |= {after for word, after in pairwise(words) if word == "-o"}
     capsys.readouterr()
 
 
