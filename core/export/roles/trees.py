@@ -105,9 +105,8 @@ class Trees:
         if role is BodyRole.INVARIANT:
             return Outer(value)
         if role is BodyRole.TILE and (producer in plan.places or producer in plan.reads):
-            place = self.register_place(value)
-            elsewhere = place is not None and place.role != self.role
-            if not (elsewhere and as_address and category_of(producer) is Category.ELEMENTWISE):
+            # The schedule has no dependence from an elementwise op to the address or mask that is made of it.
+            if not (as_address and category_of(producer) is Category.ELEMENTWISE):
                 return Kept(value, distance)
         elif role not in (BodyRole.VIEW, BodyRole.DUPLICATED, BodyRole.TILE):
             raise self.unsupported(f"a value of {producer.name}", producer)

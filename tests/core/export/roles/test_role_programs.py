@@ -33,6 +33,7 @@ from core.project.load import load_project
 from core.project.opened import open_project
 from core.schedule.liveness import live_ranges
 from core.schedule.model import Placement, Schedule, ScheduledGroup
+from tests.core.export.cuda.readback import KERNELS, kernel
 from tests.core.export.roles.programs import CORPUS, edited, pipeline, sample, sample_loop, solved, solved_loops
 
 SAMPLES = [("attention_forward_hopper", "main"), ("gemm_hopper", "main"), ("attention_backward_hopper", "main")]
@@ -107,6 +108,12 @@ def test_a_sample_runs_without_fault_and_as_scheduled(folder: str, name: str) ->
     assert_faultless(program)
     for trips in (1, 2, 5):
         assert_as_scheduled(loop, list(simulate(program, trips, 3).issued), trips)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_all_loops_of_every_sample_run_without_fault(name: str) -> None:
+    """Layer norm among them: its mask is data too, computed in the schedule after the load that it masks."""
+    assert_faultless(kernel(name)[0])
 
 
 @pytest.mark.parametrize("stem", QUICK)
