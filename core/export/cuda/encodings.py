@@ -121,22 +121,19 @@ def read_shared_encoding(text: str, aliases: Mapping[str, str]) -> SharedEncodin
 def for_warps(encoding: Encoding, warps: int) -> Encoding:
     """The same kind of layout, spread over `warps` warps: fewer by halving where most of them lie, more along rows.
 
-    A linear layout has its last warp bits as register bits, or the last of these as warp bits.
+    Those of matrix ops first lose their warps along columns: four warps of a group are always 64 rows of one (PTX ISA,
+    "Register Fragments and Shared Memory Matrix Layouts" of wgmma). A linear layout has its last warp bits as register
+    bits, or the last of these as warp bits.
     """
     match encoding:
         case Blocked():
             return replace(encoding, warps_per_block=_spread(encoding.warps_per_block, warps, encoding.order))
         case Mma():
-            return replace(encoding, warps_per_block=_spread(encoding.warps_per_block, warps, (1, 0)))
+            return _matrix_for_warps(encoding, warps)
         case Slice():
             return replace(encoding, parent=for_warps(encoding.parent, warps))
         case DotOperand():
-            return replace(
-                encoding,
-                parent=replace(
-                    encoding.parent, warps_per_block=_spread(encoding.parent.warps_per_block, warps, (1, 0))
-                ),
-            )
+            return replace(encoding, parent=_matrix_for_warps(encoding.parent, warps))
         case Linear(register=register, warp=warp):
             bits = warps.bit_length() - 1
             kept = max(0, len(register) - max(0, bits - len(warp)))
@@ -144,6 +141,13 @@ def for_warps(encoding: Encoding, warps: int) -> Encoding:
 
 
 _BLOCKED_KEYS = ("sizePerThread", "threadsPerWarp", "warpsPerCTA", "order")
+
+
+def _matrix_for_warps(encoding: Mma, warps: int) -> Mma:
+    rows, columns = encoding.warps_per_block
+    while columns > 1 and rows * columns > warps:
+        columns //= 2
+    return replace(encoding, warps_per_block=_spread((rows, columns), warps, (1, 0)))
 
 
 def _spread(counts: tuple[int, ...], warps: int, order: tuple[int, ...]) -> tuple[int, ...]:

@@ -48,6 +48,7 @@ template <class L> struct Fragments {
 
 // D (+)= A B, both in shared memory. One commit group of the caller; nothing may touch the accumulator until its wait.
 template <class G, class L, class VA, class VB> TW_CALL void mma_ss(G, Tile<float, L, false>& d, VA a, VB b, bool accumulate) {
+  static_assert(rows_as_wgmma<L>(), "the layout of a result of wgmma");
   using F = Fragments<L>;
   using T = typename VA::element;
   constexpr int k = 32 / int(sizeof(T)), steps = VA::cols / k;
@@ -66,6 +67,7 @@ template <class G, class L, class VA, class VB> TW_CALL void mma_ss(G, Tile<floa
 // D (+)= A B, A in registers with the accumulator's row blocks (dot_op layout).
 template <class G, class L, class TA, class LA, class VB>
 TW_CALL void mma_rs(G, Tile<float, L, false>& d, Tile<TA, LA>& a, VB b, bool accumulate) {
+  static_assert(rows_as_wgmma<L>() && rows_as_wgmma<LA>(), "the layouts of a result and of A of wgmma");
   using F = Fragments<L>;
   constexpr int k = 32 / int(sizeof(TA)), steps = LA::shape[1] / k;
   const int w = F::groups > 1 ? G::warp() / 4 : 0;

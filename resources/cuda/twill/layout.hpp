@@ -50,6 +50,16 @@ template <class L> TW_BOTH int thread_part(int lane, int warp, int d) {
   return c;
 }
 
+// Whether warps and rows of lanes lie as wgmma has those of its result and of A in registers (PTX ISA, "Register
+// Fragments"): the four warps of a group hold 16 rows each, one after another.
+template <class L> TW_BOTH bool rows_as_wgmma() {
+  constexpr Bases<L> t{};
+  if (L::rank != 2 || t.warp_bits < 2) return false;
+  bool as = t.warp[0][0] == 16 && t.warp[0][1] == 0 && t.warp[1][0] == 32 && t.warp[1][1] == 0;
+  for (int b = 0; b < 3; b++) as = as && t.lane[2 + b][0] == 1 << b && t.lane[2 + b][1] == 0;
+  return as;
+}
+
 // Where a shared tile holds an element is linear in the bits of its coordinates, as the layout is: the offset of a
 // register's element is the XOR of what the register and what the thread contribute. In bytes.
 template <class L, class View> TW_BOTH int reg_offset(int i) {
@@ -65,6 +75,24 @@ template <class L, class View> TW_BOTH int thread_offset(int lane, int warp) {
   } else {
     return View::offset(thread_part<L>(lane, warp, 0), thread_part<L>(lane, warp, 1));
   }
+}
+
+// The bits that are set in the offset of some thread.
+template <class L, class View> TW_BOTH uint32_t thread_bits() {
+  uint32_t bits = 0;
+  for (int b = 0; b < 5; b++) bits |= static_cast<uint32_t>(thread_offset<L, View>(1 << b, 0));
+  for (int b = 0; (1 << b) < L::warps; b++) bits |= static_cast<uint32_t>(thread_offset<L, View>(0, 1 << b));
+  return bits;
+}
+// The same of the threads that give stmatrix its addresses: rows 8 apart, columns 8 apart.
+template <class View> TW_BOTH uint32_t fragment_bits() {
+  return static_cast<uint32_t>(View::offset(8, 0) | View::offset(0, 8));
+}
+// Where register i of a thread with that offset lies, by the bits that threads' offsets have. What none of them has is
+// added, not xored, so that it is the constant part of an address: few addresses have to be made and kept for a tile.
+template <class L, class View> TW_BOTH uint32_t place_of(uint32_t thread, int i, uint32_t bits = thread_bits<L, View>()) {
+  const uint32_t part = static_cast<uint32_t>(reg_offset<L, View>(i));
+  return (thread ^ (part & bits)) + (part & ~bits);
 }
 
 // Coordinates of the source element that element `d` of a result takes, for each kind of view.

@@ -170,6 +170,7 @@ template <int N> void mma_wait() {
   }
 }
 template <class G, class L, class VA, class VB> void mma_ss(G, Tile<float, L>& d, VA a, VB b, bool accumulate, int line = __builtin_LINE()) {
+  static_assert(rows_as_wgmma<L>(), "the layout of a result of wgmma");
   static_assert(VA::rows == L::shape[0] && VB::cols == L::shape[1] && VA::cols == VB::rows, "shapes of a matrix operation");
   mock::note_until_waited(mock::ranges_of(a), line, mock::block->current().flight.matrix_reads_open);
   mock::note_until_waited(mock::ranges_of(b), line, mock::block->current().flight.matrix_reads_open);
@@ -183,6 +184,7 @@ template <class G, class L, class VA, class VB> void mma_ss(G, Tile<float, L>& d
 }
 template <class G, class L, class TA, class LA, class VB>
 void mma_rs(G, Tile<float, L>& d, Tile<TA, LA>& a, VB b, bool accumulate, int line = __builtin_LINE()) {
+  static_assert(rows_as_wgmma<L>() && rows_as_wgmma<LA>(), "the layouts of a result and of A of wgmma");
   static_assert(LA::shape[0] == L::shape[0] && VB::cols == L::shape[1] && LA::shape[1] == VB::rows, "shapes of a matrix operation");
   mock::note_until_waited(mock::ranges_of(b), line, mock::block->current().flight.matrix_reads_open);
   mock::matrix_op(

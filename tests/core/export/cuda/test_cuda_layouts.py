@@ -172,6 +172,18 @@ def test_other_numbers_of_warps(encoding: Blocked | Mma | Slice, warps: int) -> 
     assert layout.warps == warps and is_sound(layout)
 
 
+@pytest.mark.parametrize("warps", [4, 8])
+@pytest.mark.parametrize("before", [(4, 1), (8, 1), (4, 2), (8, 2), (4, 4)])
+def test_four_warps_of_a_group_are_64_rows_of_a_matrix_op(before: tuple[int, int], warps: int) -> None:
+    """As the PTX ISA has a result of wgmma and its operand in registers, whatever the text has on more warps."""
+    result = for_warps(Mma(before, (16, 64, 16)), warps)
+    operand = for_warps(DotOperand(0, Mma(before, (16, 64, 16)), 2), warps)
+    for encoding, shape in ((result, (128, 256)), (operand, (128, 64))):
+        layout = layout_of(encoding, shape)
+        assert layout.warps == warps and is_sound(layout)
+        assert layout.warp[:2] == ((16, 0), (32, 0)) and layout.lane[2:] == ((1, 0), (2, 0), (4, 0))
+
+
 def test_refusals() -> None:
     for encoding, shape in ((MMA, (64,)), (DotOperand(1, MMA, 2), (64, 64)), (BLOCKED, (48, 64))):
         with pytest.raises(LayoutError):
