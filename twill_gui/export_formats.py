@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from core.export.cuda.options import DEFAULTS, Options
 from core.export.exported import TextFormat, exported_text
+from core.export.marks_file import Marks
+from core.export.measured import measured_trace
 from twill_gui.document.state import ProjectState
 from twill_gui.image_export import PictureFormat, picture_bytes
 from twill_gui.models.kernel_loops import scheduled_loops
@@ -87,16 +90,24 @@ class Exported:
 
 
 def exported(
-    state: ProjectState, wanted: ExportFormat, *, unrolled: bool = False, options: Options = DEFAULTS
+    state: ProjectState,
+    wanted: ExportFormat,
+    *,
+    unrolled: bool = False,
+    options: Options = DEFAULTS,
+    marks: Marks | None = None,
 ) -> Exported:
     """The shown schedule in a format, Triton's apart (`triton_passes`); of a folder with a CUDA kernel its main file.
 
-    Raises ValueError if there is none, no text to annotate, or no program of it, InputError if its kernel cannot be
-    a program of roles or has no text.
+    `marks`: of a measured run, for a trace. Raises ValueError if there is none, no text to annotate, or no program of
+    it, InputError if its kernel cannot be a program of roles or has no text, and if the run is of another schedule.
     """
     opened, schedule = state.variant.opened, state.variant.schedule
     if schedule is None:
         raise ValueError("there is no schedule to export")
+    if wanted is ExportFormat.TRACE and marks is not None:
+        trace, _ = measured_trace(opened.graph, schedule, opened.fusion, marks)
+        return Exported(json.dumps(trace, ensure_ascii=False) + "\n")
     if isinstance(wanted.writer, TextFormat):
         text, warnings = exported_text(wanted.writer, opened.graph, schedule, opened.tiles, opened.fusion)
         return Exported(text, tuple(warning.format() for warning in warnings))

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.diagnostics import InputError, Severity
 from core.export.cuda.options import Options, Order
+from core.export.exported import TextFormat
 from core.files import write_atomically
 from twill_gui.command_lines import export_command, kernel_command
 from twill_gui.dialogs.export import Choice, ExportDialog, Kind
@@ -25,6 +26,7 @@ from twill_gui.export_formats import (
     write_kernel,
 )
 from twill_gui.image_export import PictureFormat
+from twill_gui.measuring import Measuring, Run
 from twill_gui.triton_passes import TritonPasses, passes_input
 from twill_gui.views.message_bar import Message
 
@@ -39,9 +41,10 @@ class Exporting(QObject):
 
     _kernel_written = Signal(object)  # from the pool thread: what to say of it, or the error
 
-    def __init__(self, document: Document, window: QWidget) -> None:
+    def __init__(self, document: Document, measuring: Measuring, window: QWidget) -> None:
         super().__init__(window)
         self._document = document
+        self._measuring = measuring
         self._window = window
         self._dialog: ExportDialog | None = None
         self._pool = QThreadPool(self)
@@ -55,7 +58,8 @@ class Exporting(QObject):
         state = self._document.state
         if state is None or state.variant.schedule is None:
             return
-        dialog = ExportDialog(_choices(), self._suggested(state), self._window)
+        run = self._measuring.run
+        dialog = ExportDialog(_choices(), self._suggested(state), run.file.name if run else "", self._window)
         dialog.preview_requested.connect(lambda: self._preview(dialog, state))
         dialog.write_requested.connect(lambda: self._write(dialog, state))
         dialog.command_requested.connect(lambda: self._copy_command(dialog, state))
@@ -113,7 +117,9 @@ class Exporting(QObject):
         try:
             if wanted.writer is _TRITON:
                 return self._finished_text()
-            return exported(state, wanted, unrolled=dialog.unrolled, options=_options(dialog))
+            run = self._measuring.run if dialog.run_box.isChecked() else None
+            marks = run.marks if run else None
+            return exported(state, wanted, unrolled=dialog.unrolled, options=_options(dialog), marks=marks)
         except (ValueError, InputError, OSError) as fault:
             dialog.show_fault(_told(fault))
         return None
@@ -179,7 +185,7 @@ class Exporting(QObject):
         dialog.say("Copied.")
 
     def _copy_command(self, dialog: ExportDialog, state: ProjectState) -> None:
-        QGuiApplication.clipboard().setText(_command(dialog, state))
+        QGuiApplication.clipboard().setText(_command(dialog, state, self._measuring.run))
         dialog.say("Copied: the command that writes this file." + _only_saved(self._document))
 
     def _suggested(self, state: ProjectState) -> Path:
@@ -194,6 +200,8 @@ def _choices() -> list[Choice]:
 def _kind(wanted: ExportFormat) -> Kind:
     if wanted.writer is _CUDA:
         return Kind.KERNEL
+    if wanted is ExportFormat.TRACE:
+        return Kind.TRACE
     if isinstance(wanted.writer, OverrideFormat):
         return Kind.OVERRIDE
     return Kind.PICTURE if isinstance(wanted.writer, PictureFormat) else Kind.TEXT
@@ -212,7 +220,7 @@ def _options(dialog: ExportDialog) -> Options:
     return Options(chosen.persistent_box.isChecked(), order, inline_assembly=chosen.assembly_box.isChecked())
 
 
-def _command(dialog: ExportDialog, state: ProjectState) -> str:
+def _command(dialog: ExportDialog, state: ProjectState, run: Run | None) -> str:
     """The command that writes what the dialog would. A sheet as JSON is made beside the Markdown."""
     wanted, file = tuple(ExportFormat)[dialog.chosen].writer, dialog.file
     if wanted is KernelFormat.SHEET:
@@ -226,6 +234,8 @@ def _command(dialog: ExportDialog, state: ProjectState) -> str:
         words += ["--allow-inline-asm"] if chosen.assembly_box.isChecked() else []
         words += ["--case", str(chosen.case)] if chosen.case else []
         return kernel_command(state, wanted.value, file, *words)
+    if wanted is TextFormat.TRACE and run is not None and dialog.run_box.isChecked():
+        return export_command(state, wanted.value, file, "--measured", str(run.file))
     unrolled = dialog.unrolled and isinstance(wanted, PictureFormat)
     return export_command(state, wanted.value, file, *(["--unrolled"] if unrolled else []))
 

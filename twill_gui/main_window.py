@@ -75,7 +75,6 @@ class MainWindow(QMainWindow):
         self.solver = Solver(self, work)
         self.solving = Solving(self.document, self.solver, self.progress, self)
         self.files = ProjectFiles(self.document, settings, recovery, self)
-        self.exporting = Exporting(self.document, self)
 
         self.gantt = GanttView()
         self.liveness = LivenessView()
@@ -97,6 +96,7 @@ class MainWindow(QMainWindow):
         self.repairing = Repairing(self.document, self, standby=self.standby)
         self.problems_view = ProblemsView(self.problems)
         self.tool_docks = ToolDocks(self, colors, work)
+        self.exporting = Exporting(self.document, self.tool_docks.measuring, self)
         self.pages = QStackedWidget()
         for page in (self.welcome, self.unsolved, self.gantt):
             self.pages.addWidget(page)

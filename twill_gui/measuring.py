@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
 _FILTER = "Measured runs (*.json);;All files (*)"
 _HEAD = 200
 """Characters at the beginning of a file of marks that hold its schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A file of marks and what it says of the shown loop."""
+
+    file: Path
+    marks: Marks
 
 
 class Measuring(QObject):
@@ -52,6 +61,13 @@ class Measuring(QObject):
     def comparison(self) -> Comparison | None:
         """Plan and run, while there are both."""
         return self._comparison
+
+    @property
+    def run(self) -> Run | None:
+        """The run that is shown, while the plan is one that it can be compared with."""
+        if self._comparison is None or self._file is None or self._marks is None:
+            return None
+        return Run(self._file, self._marks[1])
 
     def choose(self) -> None:
         """Asks for the file of a run."""

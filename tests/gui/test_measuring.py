@@ -21,7 +21,9 @@ from states import write_project
 from core.cli import main
 from core.project.model import Subtile, Transform
 from core.schedule.expansion import expand
+from twill_gui.dialogs.export import ExportDialog
 from twill_gui.document import editing, settings
+from twill_gui.export_formats import ExportFormat
 from twill_gui.main_window import MainWindow
 from twill_gui.models.measured import seen_places
 from twill_gui.views.gantt import GanttMode
@@ -142,6 +144,45 @@ def test_the_command_writes_the_run_beside_the_plan(
     assert main(words[1:]) == 0
     events = json.loads(Path(words[words.index("-o") + 1]).read_text())["traceEvents"]
     assert {event.get("cat") for event in events} >= {"issue", "seen"}
+
+
+def open_dialog(bot: QtBot, window: MainWindow) -> ExportDialog:
+    """Presses the key of the export dialog."""
+    window.activateWindow()
+    bot.waitUntil(window.isActiveWindow)
+    bot.keyClick(window, Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    [dialog] = [one for one in window.findChildren(ExportDialog) if one.isVisible()]
+    dialog.activateWindow()
+    bot.waitUntil(dialog.isActiveWindow)
+    return dialog
+
+
+def test_the_exported_trace_has_the_run_beside_the_plan_where_it_is_wanted(
+    bot: QtBot, window: MainWindow, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = list(ExportFormat).index(ExportFormat.TRACE)
+    dialog = open_dialog(bot, window)
+    dialog.choose(row)
+    assert not dialog.run_box.isVisible()  # there is no run
+    bot.keyClick(dialog.field, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+    assert window.tool_docks.measuring.open(run_file(window, tmp_path / "run.json", {"exp2.0": 60}, {}))
+    dialog = open_dialog(bot, window)
+    assert not dialog.run_box.isVisible()  # another format
+    dialog.choose(row)
+    assert dialog.run_box.isVisible() and "run.json" in dialog.run_box.text()
+    dialog.field.setText(str(tmp_path / "line.json"))
+    bot.mouseClick(dialog.command_button, LEFT)
+    assert "--measured" not in QGuiApplication.clipboard().text()
+    dialog.run_box.setFocus()
+    bot.keyClick(dialog.run_box, Qt.Key.Key_Space)
+    bot.mouseClick(dialog.command_button, LEFT)
+    assert main(shlex.split(QGuiApplication.clipboard().text())[1:]) == 0
+    dialog.field.setText(str(tmp_path / "window.json"))
+    bot.mouseClick(dialog.write_button, LEFT)
+    written = (tmp_path / "window.json").read_text()
+    assert written == (tmp_path / "line.json").read_text()
+    assert {event.get("cat") for event in json.loads(written)["traceEvents"]} >= {"issue", "seen"}
 
 
 def test_the_run_is_compared_again_with_every_edit(window: MainWindow, tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ class Kind(Enum):
     """What a format makes: each kind has options of its own."""
 
     TEXT = auto()
+    TRACE = auto()
     PICTURE = auto()
     KERNEL = auto()  # a folder
     OVERRIDE = auto()  # a folder too
@@ -64,7 +65,8 @@ class ExportDialog(QDialog):
     copy_requested = Signal()
     command_requested = Signal()
 
-    def __init__(self, choices: Sequence[Choice], place: Path, parent: QWidget) -> None:
+    def __init__(self, choices: Sequence[Choice], place: Path, run: str, parent: QWidget) -> None:
+        """`place`: where to write, without a suffix. `run`: the name of the measured run that is shown, "" for none."""
         super().__init__(parent)
         self.setWindowTitle("Export")
         self.resize(1060, 680)
@@ -90,6 +92,8 @@ class ExportDialog(QDialog):
         self.note = QLabel()
         self.note.setWordWrap(True)
         self.note.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.run_box = QCheckBox(f"Beside the plan the measured &run {run}")
+        self._run = run
         self.unrolled_box = QCheckBox("Prologue, steady iterations and epilogue instead of one II")
         self.kernel_options = KernelOptions()
         self.field = QLineEdit()
@@ -97,7 +101,8 @@ class ExportDialog(QDialog):
         self._field_label.setBuddy(self.field)
         self._build()
         self.formats.currentRowChanged.connect(self._on_format_changed)
-        self.unrolled_box.toggled.connect(self.preview_requested)
+        for box in (self.unrolled_box, self.run_box):
+            box.toggled.connect(self.preview_requested)
         self.kernel_options.changed.connect(self.preview_requested)
         self.kernel_options.gap_chosen.connect(self._show_line)
 
@@ -124,6 +129,7 @@ class ExportDialog(QDialog):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.pages, 1)
         column.addWidget(self.unrolled_box)
+        column.addWidget(self.run_box)
         column.addWidget(self.kernel_options)
         column.addWidget(self.note)
         splitter = QSplitter()
@@ -209,6 +215,7 @@ class ExportDialog(QDialog):
         self.field.setText(f"{self._place}{choice.suffix}")
         self._field_label.setText("&Folder" if choice.kind.is_folder else "&File")
         self.unrolled_box.setVisible(choice.kind is Kind.PICTURE)
+        self.run_box.setVisible(choice.kind is Kind.TRACE and bool(self._run))
         self.kernel_options.setVisible(choice.kind is Kind.KERNEL)
         self.preview_requested.emit()
 
