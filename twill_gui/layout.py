@@ -36,6 +36,8 @@ _BESIDE: Mapping[str, str] = {
 }  # tabs behind a dock with its own place
 _WIDTHS = {"Project": 300, "Inspector": 320}
 _LOW = 860
+_VERSION = len(_PLACES) + len(_BESIDE)
+"""Of what is remembered: in the layout of a program with fewer docks the others would be hidden, each by itself."""
 
 
 class DockLayout:
@@ -71,10 +73,10 @@ class DockLayout:
     def set_shown(self, shown: bool) -> None:
         """Hides the docks, or brings them back as they were."""
         if shown and self._hidden_state is not None:
-            self._window.restoreState(self._hidden_state)
+            self._take(self._hidden_state)
             self._hidden_state = None
         elif not shown and self._hidden_state is None:
-            self._hidden_state = self._window.saveState()
+            self._hidden_state = self._window.saveState(_VERSION)
             for dock in self._docks.values():
                 dock.hide()
         for dock in self._docks.values():
@@ -94,7 +96,7 @@ class DockLayout:
 
     def save(self, settings: Settings) -> None:
         """Remembers geometry and docks."""
-        state = self._window.saveState() if self._hidden_state is None else self._hidden_state
+        state = self._window.saveState(_VERSION) if self._hidden_state is None else self._hidden_state
         settings.set_layout(self._window.saveGeometry(), state)
 
     def restore(self, settings: Settings) -> None:
@@ -126,6 +128,11 @@ class DockLayout:
 
     def _apply(self, state: QByteArray) -> None:
         if self._hidden_state is None:
-            self._window.restoreState(state)
+            self._take(state)
         else:
             self._hidden_state = state
+
+    def _take(self, state: QByteArray) -> None:
+        """Docks as they were, or as at the first start where that was with others."""
+        if not self._window.restoreState(state, _VERSION):
+            self._arrange(as_tabs=self._window.height() < _LOW)

@@ -48,6 +48,24 @@ def test_a_closed_dock_stays_closed_in_the_next_window_until_reset(
     assert shown(later) == every(later)
 
 
+def test_a_layout_of_other_docks_is_not_taken(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    """One of an earlier program would hide every dock that it does not know."""
+    project, remembered = write_project(tmp_path / "p"), Settings(tmp_path / "window.ini")
+    window = open_window(project)
+    for dock in window.dock_layout.docks:
+        if dock.windowTitle() in ("Compare", "Measured"):
+            dock.setObjectName(f"not {dock.windowTitle()}")
+    remembered.set_layout(window.saveGeometry(), window.saveState())
+    for path in (None, project):  # before a project is open, and while it is
+        later = open_window(path)
+        later.dock_layout.restore(remembered)
+        later.files.open(project)
+        assert shown(later) == every(later)
+        for dock in later.dock_layout.docks:
+            if dock.windowTitle() in ("Compare", "Measured"):
+                assert "Liveness" in {one.windowTitle() for one in later.tabifiedDockWidgets(dock)}
+
+
 def test_charts_that_share_the_time_axis_line_up(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
     window = open_window(write_project(tmp_path / "p"))
     bot.wait(50)
