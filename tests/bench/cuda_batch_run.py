@@ -5,8 +5,8 @@
 Into FOLDER go results.jsonl (first what the machine is, then a line for each program, then one for each run of a
 tool), builds.log.xz and sanitizer.log.xz, all written as they come. `--only`: programs whose name has one of the words.
 `--tools`: of compute-sanitizer. After S seconds nothing more begins. `--mock`: the host compiler and the CPU mock in
-place of nvcc, GPU and tools. A file sanitizer.tar.xz beside this one holds another version of compute-sanitizer, whose
-racecheck is asked last.
+place of nvcc, GPU and tools. What racecheck reports it is asked again of a build in which each thread arrives at an
+mbarrier, not one for the 32 of its warp behind __syncwarp: an order that it may not follow.
 
 Standard library only: that machine has nothing else.
 """
@@ -57,6 +57,11 @@ def run(command, folder, seconds):
         return code, said.read().decode(errors="replace")
 
 
+def each(row):
+    """The same program, to be built so that each thread arrives."""
+    return {"program": row["program"], "cases": row["cases"], "each": True}
+
+
 class Results:
     """What is written while the batch runs, by one thread at a time."""
 
@@ -100,7 +105,9 @@ class Batch:
         if self.left(1) <= 0:
             row["nvcc"] = "not built: no time left"
             return
-        command = [*(MOCK if self.mock else NVCC), *INCLUDE, "kernel.cu", "-o", "program"]
+        command = [*(MOCK if self.mock else NVCC), *INCLUDE, "kernel.cu", "-o", program(row)]
+        if row.get("each"):
+            command.append("-DTWILL_EACH_THREAD_ARRIVES")
         began = time.monotonic()
         code, said = run(command, self.place / row["program"], self.left(BUILD_S))
         row["build_s"] = round(time.monotonic() - began, 1)
@@ -134,16 +141,29 @@ class Batch:
     def options(self, name):
         return ["--batch", f"../cases/{name}", *(["--seeds", "2"] if self.mock else [])]
 
+    def look(self, look):
+        known, row, tool, names = look
+        other, reported = each(row), False
+        for name in names:
+            reported = reported or self.sanitize(known, row, tool, name)
+            if reported:
+                self.sanitize(known, other, tool, name)
+
     def sanitize(self, sanitizer, row, tool, name):
+        """Whether it reports races."""
         kind = name.rsplit(".", 1)[1]
         found = {"program": row["program"], "tool": tool, "call": kind, "version": sanitizer["version"]}
+        if row.get("each"):
+            found["each"] = True
+            if "nvcc" not in row:
+                self.build(row)
         seconds = self.left(TOOL_S)
         if seconds <= 5:
             found["said"] = "not run: no time left"
         else:
             port = ["--port", str(next(self.ports))]
             options = ["--tool", tool, *COMMON, *port, *TOOLS[tool]]
-            command = [sanitizer["path"], *options, "./program", *self.options(name)]
+            command = [sanitizer["path"], *options, f"./{program(row)}", *self.options(name)]
             began = time.monotonic()
             code, said = run(command, self.place / row["program"], seconds)
             found["seconds"] = round(time.monotonic() - began, 1)
@@ -151,9 +171,17 @@ class Batch:
             found["said"] = summary[-1].split("SUMMARY:")[-1].strip() if summary else f"no summary, code {code}"
             if code is None:
                 found["said"] = f"more than {seconds:.0f} s"
-            head = f"{row['program']} {tool} {sanitizer['version']} {name} code {code} {found['seconds']} s"
+            head = (
+                f"{row['program']} {program(row)} {tool} {sanitizer['version']} {name} code {code} {found['seconds']} s"
+            )
             self.results.log("sanitizer", head, said)
-        self.results.row(found, f"{row['program']} {tool} {sanitizer['version']} {kind}: {found['said']}")
+        self.results.row(found, f"{row['program']} {program(row)} {tool} {kind}: {found['said']}")
+        return "hazards" in found["said"] and not found["said"].startswith("0 ")
+
+
+def program(row):
+    """The name of its executable."""
+    return "program_each" if row.get("each") else "program"
 
 
 def answer(code, said, seconds):
@@ -183,19 +211,11 @@ def about(mock):
     return {"about": said, "mock": mock, "date": time.strftime("%Y-%m-%d"), "cores": os.cpu_count()}
 
 
-def sanitizers(scratch):
-    """Those that are there, by path and version: the machine's own, then the one in the batch."""
-    paths = [shutil.which(SANITIZER)]
-    if (HERE / "sanitizer.tar.xz").exists():
-        with tarfile.open(HERE / "sanitizer.tar.xz") as archive:
-            archive.extractall(scratch / "newer", filter="data")
-        paths.append(str(scratch / "newer" / SANITIZER / SANITIZER))
-    found = []
-    for path in filter(None, paths):
-        version = re.search(r"Version ([\d.]+)", run([path, "--version"], HERE, 60)[1])
-        if version:
-            found.append({"path": path, "version": version.group(1)})
-    return found
+def sanitizer():
+    """Path and version; None if there is none."""
+    path = shutil.which(SANITIZER)
+    version = re.search(r"Version ([\d.]+)", run([path, "--version"], HERE, 60)[1]) if path else None
+    return {"path": path, "version": version.group(1)} if version else None
 
 
 def main():
@@ -217,9 +237,9 @@ def main():
 def go(place, results, options):
     rows = json.loads((place / "programs.json").read_text())
     rows = [row for row in rows if not options.only or any(word in row["program"] for word in options.only)]
-    known = [] if options.mock else sanitizers(place)
+    known = None if options.mock else sanitizer()
     batch = Batch(place, results, options.seconds, options.mock)
-    found = about(options.mock) | {"sanitizers": [one["version"] for one in known]}
+    found = about(options.mock) | {"sanitizer": known and known["version"]}
     results.row(found, f"{len(rows)} programs, {found}")
     for row in rows:
         if "refused" in row:
@@ -232,7 +252,7 @@ def go(place, results, options):
     ):
         made = {makers.submit(batch.make, row): row for row in rows}
         concurrent.futures.wait([job for job, row in made.items() if row["sanitize"]])
-        jobs = [lookers.submit(batch.sanitize, *look) for look in looks(rows, options.tools, known)]
+        jobs = [lookers.submit(batch.look, look) for look in looks(rows, options.tools, known)]
         for job in concurrent.futures.as_completed([*made, *jobs]):
             job.result()
     wrong = [row["program"] for row in rows if any(verdict(one) != "ok" for one in row.get("runs", {}).values())]
@@ -242,18 +262,12 @@ def go(place, results, options):
 
 def looks(rows, tools, known):
     """What compute-sanitizer does, first things first: the families, then the projects; races also in long loops, since
-    short ones may hide them; in the end races as another version sees them."""
-    built = [row for row in rows if row["sanitize"] and row["nvcc"] == "ok"]
-    chosen = [[row for row in built if row["sanitize"] == rank] for rank in (1, 2)]
-    for one in known[:1]:
-        for some in chosen:
-            for tool in tools:
-                yield from ((one, row, tool, row["cases"][0]) for row in some)
-            if "racecheck" in tools:
-                yield from ((one, row, "racecheck", name) for row in some for name in row["cases"][1:])
-    for one in known[1:]:
-        if "racecheck" in tools:
-            yield from ((one, row, "racecheck", name) for some in chosen for row in some for name in row["cases"])
+    short ones may hide them."""
+    built = [row for row in rows if known and row["sanitize"] and row["nvcc"] == "ok"]
+    for rank in (1, 2):
+        some = [row for row in built if row["sanitize"] == rank]
+        for tool in tools:
+            yield from ((known, row, tool, row["cases"][: None if tool == "racecheck" else 1]) for row in some)
 
 
 if __name__ == "__main__":

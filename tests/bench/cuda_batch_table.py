@@ -71,17 +71,17 @@ def summary(programs: Sequence[Row], looks: Sequence[Row]) -> str:
 
 
 def columns(looks: Sequence[Row]) -> list[tuple[str, ...]]:
-    """What the tools looked at: version, tool and call, in the order of their beginning."""
+    """What the tools looked at: version, tool, call and build, in the order of their beginning."""
     return list(dict.fromkeys(map(key, looks)))
 
 
 def key(look: Row) -> tuple[str, ...]:
-    return look["version"], look["tool"], look["call"]
+    return look["version"], look["tool"], look["call"], ", each thread arrives" if look.get("each") else ""
 
 
 def name_of(column: tuple[str, ...]) -> str:
-    version, tool, kind = column
-    return f"{tool} {version}, {kind} calls"
+    version, tool, kind, built = column
+    return f"{tool} {version}, {kind} calls{built}"
 
 
 def right(row: Row) -> bool:

@@ -67,8 +67,15 @@ class RingText:
 
     def has_barrier(self, side: Side) -> bool:
         """Whether somebody arrives there."""
-        count = self.ring.full_count if side == "full" else self.ring.free_count
-        return self.ring.kind is not RingKind.OWN and count > 0
+        return self.ring.kind is not RingKind.OWN and self._count(side) > 0
+
+    def arrivals(self, side: Side) -> str:
+        """How many arrivals complete a phase of the barrier: of warps, if these arrive by `tw::bar_arrive`."""
+        of_warps = side == "free" or self.ring.kind is RingKind.THREADS
+        return f"tw::arrivals({self._count(side)})" if of_warps else str(self._count(side))
+
+    def _count(self, side: Side) -> int:
+        return self.ring.full_count if side == "full" else self.ring.free_count
 
     def barrier(self, side: Side, slot: str) -> str:
         """The mbarrier of a slot."""

@@ -18,10 +18,17 @@ TW_CALL void bar_wait(Bar& b, uint32_t parity) {
 TW_CALL void bar_expect(Bar& b, int bytes) {
   (void)px::mbarrier_arrive_expect_tx(px::sem_release, px::scope_cta, px::space_shared, &b, static_cast<uint32_t>(bytes));
 }
-// One arrival for each warp of the group, after everything the warp's threads did before.
+// After everything the group's threads did before: one arrival for each warp. For tools that do not follow an order
+// through __syncwarp, TWILL_EACH_THREAD_ARRIVES makes it one for each thread.
+#ifdef TWILL_EACH_THREAD_ARRIVES
+constexpr int arrivals_of_warp = 32;
+#else
+constexpr int arrivals_of_warp = 1;
+#endif
+TW_BOTH int arrivals(int warps) { return warps * arrivals_of_warp; }
 template <class G> TW_CALL void bar_arrive(G, Bar& b) {
   __syncwarp();
-  if (G::lane() == 0) (void)px::mbarrier_arrive(&b);
+  if (arrivals_of_warp > 1 || G::lane() == 0) (void)px::mbarrier_arrive(&b);
 }
 
 // One cursor for each (ring, role, direction): use number `n` is slot n % S with parity n / S % 2.

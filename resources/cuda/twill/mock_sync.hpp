@@ -245,6 +245,7 @@ template <int Axis> int num_programs() { return mock::block->grid[Axis]; }
 inline void trap(const char* what) { mock::block->fail(what); }
 
 inline void bar_init(Bar& b, int count, const char* name = "") { b = Bar{count, count, 0, 0, name}; }
+inline int arrivals(int warps) { return warps; }
 inline void bar_init_fence() {}
 inline void bar_wait(Bar& b, uint32_t parity, int line = __builtin_LINE()) {
   mock::block->wait([&b, parity] { return (b.phases & 1) != parity; }, mock::at_line(mock::name_of(b), line));
