@@ -71,7 +71,7 @@ template <class L, class View, class G> struct Places {
   unsigned char* base;
   uint32_t thread;
   TW_CALL Places(G, View view) : base(view.base), thread(made_here(thread_offset<L, View>(G::lane(), G::warp()))) {}
-  template <class T> TW_CALL T* at(int i) const { return reinterpret_cast<T*>(base + (thread ^ reg_offset<L, View>(i))); }
+  template <class T> TW_CALL T* at(int i) const { return reinterpret_cast<T*>(base + place_of<L, View>(thread, i)); }
 };
 
 // Whether the tile has the accumulator's layout in its lowest bits, along dimension `Dim`: pairs of columns, rows 8
@@ -93,8 +93,9 @@ template <class G, class View, class T, class L, bool P> TW_CALL void smem_store
   if constexpr (P && sizeof(T) == 2 && View::rank == 2 && is_fragment<L, dim>() && View::run >= 8) {
     const int lane = G::lane(), row = (lane & 7) + (lane & 8), col = (lane >> 4) * 8;
     const uint32_t thread = made_here(thread_offset<L, View>(0, G::warp()) ^ (dim == 1 ? View::offset(row, col) : View::offset(col, row)));
+    constexpr uint32_t bits = thread_bits<L, View>() | fragment_bits<View>();
     TW_UNROLL for (int j = 0; j < L::regs / 8; j++) {
-      const uint32_t a = static_cast<uint32_t>(__cvta_generic_to_shared(view.base + (thread ^ reg_offset<L, View>(8 * j))));
+      const uint32_t a = static_cast<uint32_t>(__cvta_generic_to_shared(view.base + place_of<L, View>(thread, 8 * j, bits)));
       asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(a), "r"(s.w[4 * j]),
                    "r"(s.w[4 * j + 1]), "r"(s.w[4 * j + 2]), "r"(s.w[4 * j + 3])
                    : "memory");

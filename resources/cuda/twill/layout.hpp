@@ -89,9 +89,11 @@ template <class View> TW_BOTH uint32_t fragment_bits() {
   return static_cast<uint32_t>(View::offset(8, 0) | View::offset(0, 8));
 }
 // Where register i of a thread with that offset lies, by the bits that threads' offsets have. What none of them has is
-// added, not xored, so that it is the constant part of an address: few addresses have to be made and kept for a tile.
+// added, not xored, so that it is the constant part of an address: few addresses have to be made and kept for a large
+// tile. Small ones have few anyway, and loads that need no address of their own are made earlier than they are needed.
 template <class L, class View> TW_BOTH uint32_t place_of(uint32_t thread, int i, uint32_t bits = thread_bits<L, View>()) {
   const uint32_t part = static_cast<uint32_t>(reg_offset<L, View>(i));
+  if (L::regs <= 16) return thread ^ part;
   return (thread ^ (part & bits)) + (part & ~bits);
 }
 
