@@ -23,6 +23,7 @@ from core.export.cuda.text import KernelText, without_origins
 from core.export.cuda.wgmma import wrappers
 from core.export.roles.block import THREADS
 from core.export.roles.model import Role, RoleProgram
+from core.export.roles.trial import refuse_faults
 from core.ir.model import Operation, Value
 from core.ir.types import TensorDescType
 from core.resources import data_folder
@@ -59,6 +60,7 @@ def kernel_file(program: RoleProgram, options: Options = DEFAULTS) -> KernelFile
     if blocks != "1":
         message = f"kernels for clusters of {blocks} thread blocks are not exported to CUDA"
         raise error("not-exported", message, file=program.module.file, line=function.name_span.line)
+    refuse_faults(program)
     try:
         _name_arguments(kernel, program)
         rings = {name: ring_text(kernel, ring) for name, ring in program.rings.items()}

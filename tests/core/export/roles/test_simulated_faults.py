@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from core.diagnostics import InputError
+from core.export.cuda.kernel import kernel_file
 from core.export.roles.faults import Fault, FaultKind
 from core.export.roles.model import (
     ArriveFree,
@@ -66,6 +68,19 @@ ALL_REMOVALS = [
         folder, WaitFull, WaitFree, ArriveFree, ArriveFull, TurnPass, TurnWait, Put, Take, StoreWait
     )
 ]
+
+
+@pytest.mark.parametrize(
+    ("folder", "role", "kind", "what"),
+    [(BACKWARD, "load.0", ArriveFull, "deadlock"), (ATTENTION, "compute.0", WaitFull, "compute.0")],
+)
+def test_no_kernel_is_written_of_a_program_with_a_fault(
+    folder: str, role: str, kind: type[Statement], what: str
+) -> None:
+    """Of a hand-off that is not announced, and of one that is not waited for."""
+    with pytest.raises(InputError, match="fails a trial run") as refused:
+        kernel_file(edited(sample(folder), role, without(kind, 0)))
+    assert what in str(refused.value)
 
 
 @pytest.mark.parametrize("folder", [ATTENTION, GEMM, BACKWARD])
