@@ -12,6 +12,7 @@ from core.schedule.check import check
 from core.schedule.model import Schedule
 from core.solve.confirm.reading import periods, read_schedule
 from core.solve.confirm.system import System
+from core.solve.engine import OutOfTimeError
 from core.solve.events import Verdict
 from core.solve.interrupt import interruptible
 
@@ -47,8 +48,16 @@ def confirm(
     """
     began = time.monotonic()
     counted = dict.fromkeys(graph.ops, FIRST_COUNTED)
+
+    def check_time() -> None:
+        if stopped() or time.monotonic() >= began + limit_s:
+            raise OutOfTimeError
+
     while True:
-        system = System(graph, ii, stages, counted)
+        try:
+            system = System(graph, ii, stages, counted, check_time)
+        except OutOfTimeError:
+            return Confirmation(Verdict.UNKNOWN, time.monotonic() - began)
         verdict, values = _ask(system.text, began + limit_s, stopped)
         if verdict is not Verdict.FEASIBLE:
             return Confirmation(verdict, time.monotonic() - began)

@@ -6,10 +6,13 @@ thousands of clauses in the time in which its Python interface builds hundreds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 TRUE = 1
 FALSE = -TRUE
+
+CHECKED_EVERY = 1000
+"""Booleans."""
 
 Conjunction = tuple[int, ...]
 """Literals that all hold; () is always."""
@@ -19,9 +22,11 @@ Term = tuple[int, int]
 
 
 class Clauses:
-    """A growing system; `text` is what a solver reads."""
+    """A growing system; `text` is what a solver reads. `check` is called now and then: where it raises, it grows no
+    further."""
 
-    def __init__(self) -> None:
+    def __init__(self, check: Callable[[], None] | None = None) -> None:
+        self._check = check
         self._literals = TRUE
         self._lines: list[str] = []
         self._differences: dict[tuple[str, str, int], int] = {}
@@ -47,6 +52,8 @@ class Clauses:
     def fresh(self) -> int:
         """A new Boolean."""
         self._literals += 1
+        if self._check is not None and self._literals % CHECKED_EVERY == 0:
+            self._check()
         self._lines.append(f"(declare-const {boolean_name(self._literals)} Bool)")
         return self._literals
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from core.graph.model import Graph
 from core.solve.confirm.clauses import Clauses
@@ -15,10 +15,13 @@ from core.solve.confirm.timing import add_dependences, add_issue, add_units
 
 
 class System:
-    """`text` is satisfiable if and only if there is a legal schedule, as far as copies are counted (`LiveRanges`)."""
+    """`text` is satisfiable if and only if there is a legal schedule, as far as copies are counted (`LiveRanges`).
+    `check` is called now and then while it is made, and may raise."""
 
-    def __init__(self, graph: Graph, ii: int, stages: int | None, counted: Mapping[str, int]) -> None:
-        clauses = Clauses()
+    def __init__(
+        self, graph: Graph, ii: int, stages: int | None, counted: Mapping[str, int], check: Callable[[], None]
+    ) -> None:
+        clauses = Clauses(check)
         self.times = Times(clauses, graph, ii, stages)
         self.groups = Groups(clauses, graph)
         live = LiveRanges(clauses, graph, self.times, self.groups, counted)

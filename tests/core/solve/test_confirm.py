@@ -271,6 +271,10 @@ def test_without_time_or_memory_nothing_is_claimed(monkeypatch: pytest.MonkeyPat
     graph = load_graph(CASES / "kernels" / "fa_fwd_blackwell_2x128__2_groups.yaml")
     assert answer(graph, 2123, limit_s=0) is Verdict.UNKNOWN
     assert answer(graph, 2123, limit_s=0.01) is Verdict.UNKNOWN
+    file = RegisterFile(10**9, 10**9)
+    ops = {"p": Op("p", "op", latency=1, result=Result(Space.REGISTERS, 10**8))}
+    endless = Graph("endless", Limits({}, file), (GroupKind("c", 1),), ops)  # 31 million grants to tell apart
+    assert answer(endless, 1, limit_s=0.1) is Verdict.UNKNOWN
     monkeypatch.setattr("core.solve.confirm.answer.MEMORY_MEGABYTES", 1)
     assert answer(graph, 2123) is Verdict.UNKNOWN
 
