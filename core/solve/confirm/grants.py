@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from core.graph.model import Graph, Pool
 from core.solve.confirm.clauses import Clauses, Term
 from core.solve.confirm.groups import Groups
-from core.solve.confirm.packing import WARP_GROUP, Packing
+from core.solve.confirm.packing import Packing
 
 WARP = 32
 VARIABLE_LATENCY_LEAST = 24
@@ -16,9 +16,8 @@ VARIABLE_LATENCY_LEAST = 24
 class Grants:
     """`levels[group][k]`: the literal that the group is granted more than k granules; none if it is not used.
 
-    A granule is `granularity` registers per thread. `most` is the largest grant there can be, in registers: of those
-    that a thread may have, that fit the register file for one group alone, and that hold `most_live` registers beside
-    the overhead (more is of no use).
+    A granule is `granularity` registers per thread. `most` is the largest grant there can be, in registers, or one
+    that holds `most_live` registers beside the overhead, if that is smaller: more is of no use.
     """
 
     def __init__(self, clauses: Clauses, graph: Graph, groups: Groups, most_live: int) -> None:
@@ -26,7 +25,7 @@ class Grants:
         self._groups = groups
         file = graph.machine.registers
         self._granularity = file.granularity
-        possible = min(file.max_per_thread, _most_alone(graph)) // file.granularity
+        possible = file.max_per_thread // file.granularity
         useful = self._granules_for(max(VARIABLE_LATENCY_LEAST, file.overhead + most_live))
         self._granules = min(possible, useful)
         self.most = self._granules * file.granularity
@@ -54,13 +53,6 @@ class Grants:
 
     def _granules_for(self, registers: int) -> int:
         return -(-registers // self._granularity)
-
-
-def _most_alone(graph: Graph) -> int:
-    """Registers a thread that the whole file has for one group, the smallest there may be."""
-    warps = [group.warps for group in graph.groups]
-    least = WARP_GROUP if graph.machine.registers.pool is Pool.WARPGROUP else min(warps, default=1)
-    return graph.machine.registers.file_words // (WARP * least)
 
 
 def add_pool(clauses: Clauses, graph: Graph, groups: Groups, grants: Grants) -> Packing | None:
