@@ -242,23 +242,6 @@ def test_any_number_of_copies_is_counted(space: Space, room: int, verdict: Verdi
     assert answer(graph, 1) is verdict
 
 
-@pytest.mark.parametrize(
-    ("pool", "amount", "verdict"),
-    [
-        (Pool.FLAT, 512, Verdict.FEASIBLE),
-        (Pool.FLAT, 513, Verdict.INFEASIBLE),
-        (Pool.WARPGROUP, 255, Verdict.FEASIBLE),
-        (Pool.WARPGROUP, 256, Verdict.INFEASIBLE),
-        (Pool.FLAT, 10**8, Verdict.INFEASIBLE),
-        (Pool.WARPGROUP, 10**8, Verdict.INFEASIBLE),
-    ],
-)
-def test_where_a_thread_may_have_any_number_the_file_is_the_limit(pool: Pool, amount: int, verdict: Verdict) -> None:
-    file = RegisterFile(65536, 10**9, pool=pool)
-    ops = {"p": Op("p", "op", latency=1, result=Result(Space.REGISTERS, amount))}
-    assert answer(Graph("held", Limits({}, file), (GroupKind("c", 4),), ops), 1) is verdict
-
-
 def test_a_deep_pipeline_counts_against_the_unit() -> None:
     """Blocks longer than the interval overlap themselves: five cycles at II 2 are two or three copies."""
     ops = {"p": Op("p", "op", blocks=(Block("x", 0, 5),)), "q": Op("q", "op", blocks=(Block("x", 1, 1),))}
