@@ -118,7 +118,8 @@ def _all(graph: Graph, asked: Collection[str]) -> Iterator[Constraint]:
     # A group for variable latency is granted registers even if it holds no value.
     counts_registers = Space.REGISTERS in spaces or has_variable_latency
     if graph.dependences:
-        yield Constraint(Topic.DEPENDENCES, dependences=graph.dependences)
+        distinct = tuple(dict.fromkeys(graph.dependences))  # one that a file has twice is one reason
+        yield Constraint(Topic.DEPENDENCES, dependences=distinct)
     if counts_registers:
         yield Constraint(Topic.REGISTER_LIMIT)
     for kind in sorted(graph.groups, key=lambda kind: kind.variable_latency):

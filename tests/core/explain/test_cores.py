@@ -81,6 +81,13 @@ def test_an_op_pinned_where_its_companion_may_not_be() -> None:
         check_cores(question)
 
 
+@pytest.mark.parametrize("seed", [1585, 1660])
+def test_a_dependence_that_is_there_twice_is_one_reason(seed: int) -> None:
+    (question,) = random_impossible(range(seed, seed + 1))
+    assert len(set(question.graph.dependences)) < len(question.graph.dependences)
+    check_cores(question)
+
+
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_many_random_graphs() -> None:
