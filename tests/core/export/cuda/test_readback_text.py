@@ -82,8 +82,9 @@ def test_the_text_has_the_slots_of_the_files(name: str) -> None:
                 assert there[identifier(ring)] == depth or (len(loops) > 1 and there[identifier(ring)] > depth)
 
 
-def test_a_text_of_another_order_is_noticed() -> None:
+def test_a_text_of_another_order_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of three or more, since the order is that of a circle."""
+    monkeypatch.setattr("core.export.cuda.kernel.refuse_faults", lambda _: None)  # the trial run notices it before
     program, loops = kernel("attention_backward_hopper")
     changed = steady_lines(in_role(program, "compute.0", matrix_ops_swapped))
     assert {role for role, lines in scheduled_lines(program, loops).items() if changed[role] != lines} == {"compute.0"}
