@@ -214,6 +214,15 @@ def compare(studio: Studio) -> None:
     window.tool_docks.compare.choose("nothing")
 
 
+def measured(studio: Studio) -> None:
+    studio.open()
+    run = studio.scratch / SAMPLE / "runs" / "h200.json"
+    if not studio.window.tool_docks.measuring.open(run):
+        raise LookupError(run.name)
+    studio.take_dock("Measured", (900, 420))
+    studio.take("measured")
+
+
 def sweep(studio: Studio) -> None:
     studio.open("gemm_hopper")
     sweeping = studio.window.tool_docks.sweeping
@@ -265,6 +274,7 @@ SCENES: dict[str, Callable[[Studio], None]] = {
         docks,
         problems,
         compare,
+        measured,
         dialogs,
         welcome,
         sweep,

@@ -53,6 +53,21 @@ def test_a_run_as_planned_has_the_plan_s_numbers_and_proposes_nothing(tmp_path: 
     assert found.proposals == ()
 
 
+def test_a_run_on_an_h200_shows_every_op_of_the_plan() -> None:
+    """Of a traced kernel, whose readings of the clock take cycles of their own: in the order of the plan, no iteration
+    sooner than planned, and none as long as two."""
+    loop = sample_loop(FOLDER)
+    marks = read_marks(data_folder("projects") / FOLDER / "runs" / "h200.json", loop.tiles.loop.index)
+    found = compared(loop.graph, loop.schedule, loop.fusion, marks)
+    assert {one.op for one in found.ops} == set(loop.schedule.ops)
+    assert found.seen_ii is not None and found.planned_ii <= found.seen_ii < 2 * found.planned_ii
+    for group in ("compute.0", "compute.1"):
+        marks_of = [mark for mark in marks.roles[group] if mark.op.startswith("warp_group_dot")]
+        begins = [mark.begin for mark in marks_of]
+        assert begins == sorted(begins) and len(marks_of) == 2 * found.iterations
+    assert found.proposals
+
+
 def test_an_op_that_takes_longer_is_proposed_and_one_that_is_late_is_not(tmp_path: Path) -> None:
     loop = sample_loop(FOLDER)
     longer, late = "exp2.0", "truncf.0"
