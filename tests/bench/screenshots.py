@@ -220,6 +220,7 @@ def measured(studio: Studio) -> None:
     if not studio.window.tool_docks.measuring.open(run):
         raise LookupError(run.name)
     studio.take_dock("Measured", (900, 420))
+    studio.window.dock_layout.bring_forward("Measured")
     studio.take("measured")
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from twill_gui.models.measured import SeenPlace
 
 _DASHES = [4.0, 2.0]
-_STRIP = 0.2
-"""Of a bar's height."""
+_STRIP = 4.0
+"""Pixels of a strip's height: it lies over the lower edge of a bar and below the names beside bars."""
 
 
 def ghost_bars(graph: Graph, shown: Schedule, other: Schedule, layout: Layout, steady_iterations: int) -> list[Bar]:
@@ -74,12 +74,11 @@ def paint_ghost(painter: QPainter, frame: Frame, bars: list[Bar]) -> None:
 
 
 def paint_seen(painter: QPainter, frame: Frame, bars: list[Bar]) -> None:
-    """A strip along the lower edge of the bar, light with a dark border or the other way round."""
+    """A strip over the lower edge of the bar, light with a dark border or the other way round."""
     painter.setBrush(QColor(frame.palette.window))
     painter.setPen(QPen(QColor(frame.palette.selection), 1))
     for box in _boxes(frame, bars):
-        height = max(box.height() * _STRIP, 4.0)
-        painter.drawRect(QRectF(box.left(), box.bottom() - height, box.width(), height - 1))
+        painter.drawRect(QRectF(box.left(), box.bottom() - _STRIP / 2, box.width(), _STRIP - 1))
 
 
 def _boxes(frame: Frame, bars: list[Bar]) -> list[QRectF]:
