@@ -31,8 +31,6 @@ IN_ORDER = [
     "gemm_fp8_blockscale_sm90_m128n128k128-f8_v39_pre",
     "fa_fwd_sm90_d64m128n64-f16-causal-loc_v39_pre",
     "fa_bwd_fused_ptr_sm90_d64m64n128-f16_v39_pre",
-]
-MORE = [
     "axpby_sm90_n1024-f32_v39_pre",
     "softmax_rows_sm90_m4n512-f16_v39_pre",
     "matvec_sm90_m16n256-f16_v39_pre",
@@ -42,6 +40,9 @@ MORE = [
     "gemm_w8_sm90_m64n128k64-bf16_v39_pre",
     "fa_bwd_dq_sm90_d64m128n128-bf16-causal_v39_pre",
     "two_gemms_sm90_m64k64-f16_v39_pre",
+    "fa_bwd_dkdv_sm90_d64m128n128-bf16-causal_v39_pre",
+    "fa_fwd_sm90_d128m128n128-f16-full_v39_pre",
+    "gemm_persistent_sm90_m128n128k64-f16_v39_pre",
 ]
 SCHEDULED = {
     "attention_forward_hopper": "fa_fwd_2q_sm90_d128m2x64n128-f16_v39_pre",
@@ -60,7 +61,7 @@ MORE_SCHEDULES = {
 }
 
 
-@pytest.mark.parametrize("name", [*IN_ORDER, *(pytest.param(name, marks=pytest.mark.long) for name in MORE)])
+@pytest.mark.parametrize("name", IN_ORDER)
 def test_program_order(name: str, tmp_path: Path) -> None:
     module = load_module(SAMPLES / f"{name}.ttgir")
     exported = export_straight(module, kernel_of(name), tmp_path)
