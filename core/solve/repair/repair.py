@@ -94,6 +94,8 @@ class _Repairing:
         verdict = descent.fewer(timing, BOUND * budget.work, complete=True)
         if verdict is not Verdict.INFEASIBLE:
             verdict = self._fewest(descent, models)
+        if descent.best is None and verdict is Verdict.UNKNOWN:
+            verdict = self._any(descent, models)
         if descent.best is None:
             return self._answer(verdict, models.stages)
         self._nearest_of_fewest(descent, models, timing)
@@ -121,6 +123,14 @@ class _Repairing:
         if self._budget.spent:
             return Verdict.UNKNOWN
         return descent.fewer(models.every(), COUNT * self._budget.work, complete=True)
+
+    def _any(self, descent: Descent, models: _Models) -> Verdict:
+        """The effort is for what is nearest: while there is no answer at all, the limit is what counts."""
+        budget = self._budget
+        budget.work = WORK_PER_SECOND * self._request.limit_s
+        verdict = descent.fewer(models.every(), budget.work, complete=True)
+        budget.work = 0.0
+        return verdict
 
     def _nearest_of_fewest(self, descent: Descent, models: _Models, timing: NearestModel) -> None:
         """Less movement: what rules about time allow, then with the groups that the best schedule has, then, where that

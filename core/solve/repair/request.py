@@ -26,7 +26,8 @@ class RepairRequest:
     `schedule` fits the graph; it holds where all other ops were. `may_rotate`: where something would have to start
     before cycle 0, everything may start whole intervals later, which the steady state does not notice; without it the
     starts of `moves` are meant to the cycle. `limit_s`: seconds at most. `effort_s`: work that takes so many seconds on
-    a computer that does nothing else, then the answer is what has been found; None: as many as the limit.
+    a computer that does nothing else, then the answer is what has been found, if anything has; None: as many as the
+    limit.
     """
 
     graph: Graph

@@ -258,6 +258,17 @@ def test_drags_in_the_attention_projects(name: str, op: str, cycles: int) -> Non
     assert again == replace(found, seconds=again.seconds)
 
 
+def test_without_effort_there_is_still_an_answer() -> None:
+    """Not the nearest one, perhaps; whether there is one at all does not depend on the effort."""
+    verdicts: set[Verdict] = set()
+    for graph, schedule, moves in tiny(range(40)):
+        found = repair(RepairRequest(graph, schedule, moves, may_rotate=True, effort_s=1e-9))
+        check_answer(graph, schedule, moves, found)
+        assert found.verdict is repair(RepairRequest(graph, schedule, moves, may_rotate=True)).verdict
+        verdicts.add(found.verdict)
+    assert verdicts == {Verdict.FEASIBLE, Verdict.INFEASIBLE}
+
+
 def test_a_stop_and_an_empty_budget_are_no_answer_or_what_is_known() -> None:
     graph = chain(2, 2, groups=2)
     request = RepairRequest(graph, placed(graph, 12, 0, 2), {"b": Place(1, "c.1")})
