@@ -2,20 +2,17 @@
 
     python -m tests.bench.models [--limit-s 1800] [--only NAME ...] [--again exact] [--out FILE]
 
-The tactics of z3 share the limit of a graph: each gets an equal part of what those before it left, and no more than the
-best took. Runs are kept beside the table (`models.jsonl`) and measured once, so that hours can be taken in pieces. Not
-kept are those of graphs that have changed since, those of another machine, and time-outs under a lower limit than now.
-With `--again` the runs of that model are measured anew for what is in the table, and nothing else. The table may be
-written at any time: what has not been measured is left open in it.
+The tactics of z3 share the limit of a graph. Runs are kept beside the table (`models.jsonl`) and measured once, so that
+hours can be taken in pieces. Not kept are those of graphs that have changed since, those of another machine, and time-
+outs under a lower limit than now. With `--again` the runs of that model are measured anew for what is in the table, and
+nothing else. The table may be written at any time: what has not been measured is left open in it.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -23,24 +20,21 @@ from core.graph.model import Graph
 from core.graph.read import load_graph
 from core.schedule.metrics import length
 from core.solve.engine import Budget
-from core.solve.events import Event, Level, PaperAnswer, SolveOptions, SolveResult, Status, Step, Verdict
+from core.solve.events import Event, Level, SolveOptions, SolveResult, Status, Step
 from core.solve.paper.answer import ask_paper
 from core.solve.paper.normalize import DEFAULT_SUM, normalize
 from core.solve.paper.streaming import without_streaming_latency
-from core.solve.paper.z3_run import DEFAULT, FASTEST
 from core.solve.solve import solve
+from tests.bench.model_runs import Case, Measure, cost, measured, paper_runs
 from tests.bench.report import (
     KERNELS,
     RESULTS,
     WALL_FACTOR,
     Kept,
-    broken,
     cpu_seconds,
-    machine,
     out_of,
     project_graphs,
     table,
-    today,
     write,
 )
 
@@ -111,8 +105,6 @@ LIKE_FOR_LIKE = (
     "would lower the factors, by no more than that part.",
 )
 """What the factors mean."""
-ORDER = (FASTEST, DEFAULT, "qffd")
-"""The tactics in turn: the rest have no more time than the first took."""
 FIRST = ("attention_forward", "attention_backward", "fa_", "linear")
 """Names of what is measured first, in this order."""
 AT_LEAST = "≥ "
@@ -122,34 +114,7 @@ CLAIMED = 20
 OPEN = "not measured"
 TWO_MACHINES = "on two machines"
 """Seconds that are not to be compared."""
-ALIKE = 0.99
-"""Of a limit: as much is the same."""
 OBJECTIVE = (Level.II, Level.LENGTH)
-
-
-class Measure(Enum):
-    """Which runs of a graph are measured now; the others are those that are kept."""
-
-    NOTHING = "nothing"
-    MISSING = "missing"
-    """And what was run on another machine, or ended without a verdict under a lower limit."""
-    EXACT = "exact"
-    PAPER = "paper"
-
-
-@dataclass(frozen=True)
-class Case:
-    """A graph, the seconds for all its tactics together, and where its runs are kept."""
-
-    name: str
-    graph: Graph
-    limit_s: float
-    kept: Kept
-    measure: Measure
-
-    def known(self, what: str) -> dict[str, Any] | None:
-        """The run that is kept."""
-        return self.kept.get(Kept.key(self.graph, what))
 
 
 @dataclass(frozen=True)
@@ -266,36 +231,9 @@ def factor(runs: list[dict[str, Any]], exact: dict[str, Any] | None, part: str) 
     return f"{'' if decided else AT_LEAST}{best / max(exact[part], 0.001):.3g}"
 
 
-def cost(run: dict[str, Any]) -> float:
-    """Seconds of the processor."""
-    return run["cpu_s"]
-
-
 def seconds(run: dict[str, Any]) -> str:
     """Of the processor, and in brackets of the clock."""
     return f"{run['cpu_s']:.2f} ({run['wall_s']:.2f})"
-
-
-def measured(case: Case, what: str, limit_s: float, run: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
-    """The run that is kept, or else one now, with its seconds; None if it is not to be measured now."""
-    known = case.known(what)
-    match case.measure:
-        case Measure.MISSING:
-            if known is None or known["machine"] != machine():
-                enough = False
-            else:
-                enough = known["decided"] or known["limit_s"] >= ALIKE * limit_s
-        case Measure.NOTHING:
-            enough = True
-        case _:
-            enough = not what.startswith(case.measure.value)
-    if enough:
-        return known
-    wall, cpu = time.perf_counter(), cpu_seconds()
-    found = run()
-    record = {"name": case.name, "limit_s": limit_s, **found, "machine": machine(), "date": today()}
-    record |= {"cpu_s": cpu_seconds() - cpu, "wall_s": time.perf_counter() - wall}
-    return case.kept.put(Kept.key(case.graph, what), record)
 
 
 def run_exact(graph: Graph, limit_s: float) -> dict[str, Any]:
@@ -330,53 +268,6 @@ def exact_answer(graph: Graph, result: SolveResult) -> str:
     gaps = [f"{level.name.value} ≥ {level.bound}" for level in result.levels if not level.proved]
     found = f"{result.status.value}: {result.ii}, {length(graph, result.schedule)}"
     return f"{found} ({', '.join(gaps)})" if gaps else found
-
-
-def paper_runs(case: Case) -> list[dict[str, Any]]:
-    """The paper's model with each tactic, as far as measured."""
-    runs: list[dict[str, Any]] = []
-    best, left = case.limit_s, case.limit_s
-    if case.measure is not Measure.PAPER:
-        kept = [case.known(f"paper {tactic}") for tactic in ORDER]
-        decided = [run for run in kept if run and run["decided"] and run["machine"] == machine()]
-        best = min([best, *map(cost, decided)])
-    for number, tactic in enumerate(ORDER):
-        limit = min(best, left / (len(ORDER) - number))
-        run = measured(case, f"paper {tactic}", limit, lambda t=tactic, s=limit: run_paper(case.graph, t, s))
-        if run is None:
-            continue
-        runs.append(run)
-        left = max(0.0, left - cost(run))
-        if run["decided"]:
-            best = min(best, cost(run))
-    return runs
-
-
-def run_paper(graph: Graph, tactic: str, limit_s: float) -> dict[str, Any]:
-    """The paper's model with one tactic."""
-    asked = ask_paper(graph, SolveOptions(), Budget(WALL_FACTOR * limit_s, out_of(limit_s)), tactic=tactic)
-    return {"tactic": tactic, **paper_answer(None if asked is None else asked[0])}
-
-
-def paper_answer(answer: PaperAnswer | None) -> dict[str, Any]:
-    """What the table says of an answer."""
-    if answer is None:
-        return {"decided": False, "answer": "time-out", "unit": "-", "judge": "-", "raw": "-"}
-    decided = answer.verdict is not Verdict.UNKNOWN
-    last = f": {answer.attempts[-1].ii}, {answer.attempts[-1].length}" if answer.attempts else ""
-    verdict = answer.verdict.value if decided else "time-out"
-    cells: dict[str, Any] = {
-        "decided": decided,
-        "answer": verdict + last,
-        "unit": f"{answer.unit:.4g}",
-        "judge": "-",
-        "raw": "-",
-    }
-    cells["z3_wall_s"] = sum(attempt.seconds for attempt in answer.attempts)
-    if answer.schedule is not None:
-        cells["judge"] = broken(answer.violations)
-        cells["raw"] = "contradictory" if answer.raw_ii is None else f"{answer.raw_ii}: {broken(answer.raw_violations)}"
-    return cells
 
 
 if __name__ == "__main__":

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from core.graph.model import Graph
 from core.schedule.check import check
 from core.schedule.metrics import length
-from core.solve.engine import Budget
-from core.solve.events import Level, SolveOptions, SolveResult, Status, Verdict
-from core.solve.paper.answer import ask_paper
+from core.solve.events import Level, SolveOptions, SolveResult, Status
 from core.solve.solve import solve
-from tests.bench.models import ORDER
-from tests.bench.report import RESULTS, WALL_FACTOR, Kept, broken, cpu_seconds, machine, out_of
+from tests.bench.model_runs import ALIKE, Case, Measure, cost, paper_runs
+from tests.bench.report import RESULTS, WALL_FACTOR, Kept, cpu_seconds, machine, out_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +38,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Asker:
-    """Both models, with so many seconds of the processor for each question."""
+    """Both models, with so many seconds of the processor for each question. `kept`: the paper's runs of these
+    questions; `models`: those of the table of both models."""
 
     limit_s: float
-    _models: Kept = field(default_factory=lambda: Kept(RESULTS / "models.jsonl", resume=True))
+    kept: Kept
+    models: Kept = field(default_factory=lambda: Kept(RESULTS / "models.jsonl", resume=True))
 
     def exact(self, graph: Graph, *levels: Level, ii: int | None = None) -> tuple[SolveResult, float]:
         """Least II, or `ii` alone, and then these levels; a schedule in the result is legal."""
@@ -56,30 +57,29 @@ class Asker:
 
     def paper(self, graph: Graph) -> PaperSays:
         """The first (II, L) of its search."""
-        runs = [self._models.get(Kept.key(graph, f"paper {tactic}")) for tactic in ORDER]
-        here = [run for run in runs if run and run["decided"] and run["machine"] == machine()]
-        if not here:
-            return self.paper_at(graph, None)
-        best = min(here, key=lambda run: run["cpu_s"])
-        return PaperSays(f"{best['answer']} of {best['unit']} cycles each; judge: {best['judge']}", best["cpu_s"])
+        kept = paper_runs(Case(graph.name, graph, self.limit_s, self.models, Measure.NOTHING))
+        here = [run for run in kept if run["machine"] == machine()]
+        spent = sum(run["limit_s"] for run in here)
+        if any(run["decided"] for run in here) or spent >= ALIKE * self.limit_s:
+            return paper_says(here)
+        return self.paper_at(graph, None)
 
     def paper_at(self, graph: Graph, ii: int | None) -> PaperSays:
         """Its verdict on one II in cycles of the loop; None: on the first that it finds."""
-        began = cpu_seconds()
-        budget = Budget(WALL_FACTOR * self.limit_s, out_of(self.limit_s))
-        asked = ask_paper(graph, SolveOptions(ii=ii), budget)
-        answer = None if asked is None else asked[0]
-        spent = cpu_seconds() - began
-        if answer is None or answer.verdict is Verdict.UNKNOWN:
-            return PaperSays(f"time-out ({self.limit_s:g} s)", spent)
-        text = answer.verdict.value
-        if answer.attempts:
-            text += f": {answer.attempts[-1].ii}, {answer.attempts[-1].length} of {answer.unit:.4g} cycles each"
-        else:
-            text += ": its modulo schedule has none"
-        if answer.schedule is not None:
-            text += f"; judge: {broken(answer.violations)}"
-        return PaperSays(text, spent)
+        return paper_says(paper_runs(Case(graph.name, graph, self.limit_s, self.kept, Measure.MISSING, ii)))
+
+
+def paper_says(runs: Sequence[dict[str, Any]]) -> PaperSays:
+    """With the tactic that decided soonest, or that none did."""
+    decided = [run for run in runs if run["decided"]]
+    if not decided:
+        limits = ", ".join(f"{run['tactic']} {run['limit_s']:.0f} s" for run in runs)
+        return PaperSays(f"time-out ({limits})", sum(run["cpu_s"] for run in runs))
+    best = min(decided, key=cost)
+    if ":" not in best["answer"]:
+        return PaperSays(f"{best['answer']}: its modulo schedule has none", cost(best))
+    text = f"{best['answer']} of {best['unit']} cycles each"
+    return PaperSays(text if best["judge"] == "-" else f"{text}; judge: {best['judge']}", cost(best))
 
 
 def answer_text(graph: Graph, result: SolveResult) -> str:

@@ -1,9 +1,10 @@
 """What must come out of loops whose answers are known, asked of both models and checked by code.
 
-    python -m tests.bench.outcomes [--limit-s 120] [--only WORD ...] [--out FILE]
+    python -m tests.bench.outcomes [--limit-s 1800] [--only WORD ...] [--out FILE]
 
 Least II and L of the paper's model are taken from the table of both models (`models.jsonl`) where it has been measured
-on this machine; what is not there, and its verdicts on one II, are asked here.
+on this machine; what is not there, and its verdicts on one II, are asked here and kept beside the table
+(`outcomes.jsonl`), under the same rules as those.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from tests.bench.outcome_questions import Asker, Line
 from tests.bench.outcome_rows import ROWS, Row, front
-from tests.bench.report import RESULTS, environment, table, write
+from tests.bench.report import RESULTS, Kept, environment, table, write
 
 HEAD = ("loop", "exact: status, II, L", "CPU s", "checked", "paper: verdict, II, L", "CPU s", "outcome")
 NOTES = (
@@ -29,16 +30,16 @@ NOTES = (
 def main() -> None:
     """Asks all and writes the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--limit-s", type=float, default=120.0, help="CPU seconds for one question to one model")
+    parser.add_argument("--limit-s", type=float, default=1800.0, help="CPU seconds for one question to one model")
     parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="cases whose name has one of these")
     parser.add_argument("--out", type=Path, default=RESULTS / "outcomes.md")
     options = parser.parse_args()
-    asker = Asker(options.limit_s)
+    asker = Asker(options.limit_s, Kept(options.out.with_suffix(".jsonl"), resume=True))
     chosen = [row for row in ROWS if not options.only or any(word in row.case for word in options.only)]
     parts = [part for row in chosen for part in paragraphs(row, asker)]
     if not options.only:
         parts += ["## Attention backward: least II by registers and groups", *front(asker)]
-    limit = f"Limit {options.limit_s:g} s of the processor for each question to each model."
+    limit = f"Limit {options.limit_s:g} s of the processor for each question to each model; z3's tactics share it."
     write(options.out, "# What must come out", f"{environment()} {limit}", NOTES, *parts)
 
 

@@ -10,9 +10,11 @@ import pytest
 
 from core.graph.read import load_graph
 from core.schedule.bounds import bounds
-from tests.bench import models
+from tests.bench import model_runs
 from tests.bench.dependence_dump import load_dump
-from tests.bench.models import OPEN, ORDER, TWO_MACHINES, Case, Measure, factor, measured, paper_runs
+from tests.bench.model_runs import ORDER, Case, Measure, measured, paper_runs
+from tests.bench.models import OPEN, TWO_MACHINES, factor
+from tests.bench.outcome_questions import Asker
 from tests.bench.report import KERNELS, Kept, machine
 
 GRAPH = load_graph(KERNELS / "figure_1.yaml")
@@ -69,11 +71,11 @@ def test_tactics_share_the_limit_and_none_has_longer_than_the_best(kept: Kept, m
     """The first ends without a verdict, the second with one at once, so the third has no more than that."""
     limits: dict[str, float] = {}
 
-    def run_paper(graph: object, tactic: str, limit_s: float) -> dict[str, Any]:
+    def run_paper(one: Case, tactic: str, limit_s: float) -> dict[str, Any]:
         limits[tactic] = limit_s
         return {"tactic": tactic, "decided": tactic == ORDER[1], "answer": "-"}
 
-    monkeypatch.setattr(models, "run_paper", run_paper)
+    monkeypatch.setattr(model_runs, "run_paper", run_paper)
     runs = paper_runs(case(kept, limit_s=90.0))
     assert limits[ORDER[0]] == 30.0
     assert limits[ORDER[1]] == pytest.approx(45.0, abs=1.0)
@@ -120,3 +122,20 @@ def test_runs_say_where_they_were_measured(kept: Kept) -> None:
     counted(case(kept), 20.0, decided=True, runs=[])
     known = kept.get(Kept.key(GRAPH, "paper sat"))
     assert known is not None and known["machine"] == machine()
+
+
+def test_a_question_about_one_ii_is_kept_apart_from_the_search(kept: Kept) -> None:
+    """The paper's search of figure 1 ends at II 2; asked of II 1 alone, its system is infeasible."""
+    asker = Asker(60.0, kept, kept)
+    assert asker.paper_at(GRAPH, 1).text.startswith("infeasible")
+    assert asker.paper(GRAPH).text.startswith("feasible: 2, 4 ")
+    assert asker.paper_at(GRAPH, 1).text.startswith("infeasible")
+
+
+def test_a_time_out_of_the_other_table_is_asked_again_only_for_a_higher_limit(kept: Kept, tmp_path: Path) -> None:
+    models = Kept(tmp_path / "models.jsonl", resume=False)
+    for tactic in ORDER:
+        run = {"tactic": tactic, "decided": False, "answer": "time-out", "limit_s": 20.0, "cpu_s": 20.0}
+        models.put(Kept.key(GRAPH, f"paper {tactic}"), {**run, "machine": machine()})
+    assert Asker(60.0, kept, models).paper(GRAPH).text == "time-out (sat 20 s, default 20 s, qffd 20 s)"
+    assert Asker(90.0, kept, models).paper(GRAPH).text.startswith("feasible: 2, 4 ")
