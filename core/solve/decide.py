@@ -12,6 +12,7 @@ from core.solve.events import TrailEntry, Verdict
 from core.solve.extract import extract
 from core.solve.model import ExactModel
 from core.solve.problem import Problem, enough_stages, least_length, stages_within
+from core.solve.warm_start import begin_near
 
 CP_SAT = "cp-sat"
 
@@ -39,10 +40,13 @@ class Decider:
         self.seed = seed
         self._spare: ExactModel | None = None
 
-    def decide(self, ii: int, work: float | None = None, *, guess: bool = False) -> Decision:
+    def decide(
+        self, ii: int, work: float | None = None, *, guess: bool = False, near: Schedule | None = None
+    ) -> Decision:
         """Whether there is a schedule at `ii`, within all that is left of the budget or so much work.
 
-        `guess`: looks for one of few stages first, which takes half the time where there is one.
+        `guess`: looks for one of few stages first, which takes half the time where there is one. `near`: the search
+        begins with this schedule, of another interval.
         """
         began = self.budget.seconds()
         certificates = self.arithmetic.certificates(ii)
@@ -56,6 +60,8 @@ class Decider:
             model = self.model(ii, stages)
         except OutOfTimeError:
             return Decision(self._entry(ii, Verdict.UNKNOWN, stages, began))
+        if near is not None:
+            begin_near(model, near)
         result = self.ask(model, work)
         schedule = self.schedule(model, result) if result.verdict is Verdict.FEASIBLE else None
         return Decision(self._entry(ii, result.verdict, stages, began), schedule)

@@ -15,6 +15,7 @@ from core.solve.events import Event, Incumbent, Level, LevelProved, LevelResult,
 from core.solve.model import ExactModel
 from core.solve.problem import enough_stages, hand_off_weight, least_length, make_problem, stages_within
 from core.solve.robustness import slack, slower, with_grants_for
+from core.solve.warm_start import begin_near
 
 WORK_SHARE = 0.5
 """Part of the work left that one level may spend: one that needs more keeps its gap, so that the others get a turn."""
@@ -128,6 +129,7 @@ class Levels:
         for level, limit in limits.items():
             if level is not Level.ROBUSTNESS:
                 model.cp.add(model.objective(level, self.decider.problem.graph) <= limit)
+        begin_near(model, self.schedule)
         return model
 
     def _ask(self, level: Level, limit: int, *, minimise: bool = False) -> Run:

@@ -131,7 +131,7 @@ class Search:
         if ii > self.lower and not monotone(self.decider.problem.graph):
             if self.upper is None and ii == self.greatest:
                 # Mostly possible, and then to decide it is quick; that it cannot be excluded may take long to see.
-                decision = self.decider.decide(ii, WORK_SHARE * self.decider.budget.work)
+                decision = self.decider.decide(ii, WORK_SHARE * self.decider.budget.work, guess=True)
             if decision is None or decision.schedule is None:
                 entry = self.decider.exclude(self.lower, ii, WORK_SHARE * self.decider.budget.work)
                 if entry.verdict is not Verdict.FEASIBLE:
@@ -140,8 +140,9 @@ class Search:
                     self._record(entry)
                     return
         if decision is None:
-            guess = ii == self.lower and self.upper is None
-            decision = self.decider.decide(ii, WORK_SHARE * self.decider.budget.work, guess=guess)
+            guess = self.upper is None and ii in (self.lower, self.greatest)
+            work = WORK_SHARE * self.decider.budget.work
+            decision = self.decider.decide(ii, work, guess=guess, near=self.schedule)
         self._take(decision)
 
     def _step(self) -> None:

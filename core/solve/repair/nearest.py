@@ -14,6 +14,7 @@ from core.solve.extract import extract
 from core.solve.model import ExactModel, TimingModel
 from core.solve.repair.request import Place
 from core.solve.repair.tiling import add_tilings
+from core.solve.warm_start import begin_near
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -74,20 +75,9 @@ class NearestModel:
 
     def suggest(self, schedule: Schedule) -> None:
         """The next search begins near this schedule, legal or not."""
-        cp, times = self._model.cp, self._model.times
-        cp.clear_hints()
-        hinted: set[int] = set()
-        for op, place in schedule.ops.items():
-            stage, slot = divmod(place.start, self._model.ii)
-            cp.add_hint(times.start[op], place.start)
-            cp.add_hint(times.stage[op], stage)
-            cp.add_hint(times.slot[op], slot)
-            on = self._on(op, place.group)
-            if on is not None and on.index not in hinted:
-                hinted.add(on.index)
-                cp.add_hint(on, 1)
-            if op in self._moved:
-                cp.add_hint(self._moved[op], place != self._schedule.ops[op])
+        begin_near(self._model, schedule)
+        for op, moved in self._moved.items():
+            self._model.cp.add_hint(moved, schedule.ops[op] != self._schedule.ops[op])
 
     def fewest(self, least: int, most: int | None, seed: int, work: float) -> Run:
         """A schedule of fewest moved ops, of which it is known that they are `least`; at most `most`."""
