@@ -93,9 +93,8 @@ class Kernel:
         return Launcher(self.code, prepared, math.prod(grid), tensors)
 
 
-def build(kind: str, label: str, folder: Path, into: Path) -> Kernel:
+def build(label: str, folder: Path, out: Path) -> Kernel:
     """Raises CalledProcessError with nvcc's messages."""
-    out = into / f"{kind}_{label}.so"
     flags = [f"-I{folder}", f"-I{folder.parent / 'runtime'}"]
     subprocess.run([*NVCC, *PIC, *flags, str(folder / "kernel.cu"), "-o", str(out)], check=True, capture_output=True)
     about = json.loads((folder / "export.json").read_text())
@@ -205,7 +204,9 @@ def main() -> None:
     given = [text.split(":", 2) for text in arguments.kernels]
     kinds: dict[str, list[Kernel]] = {}
     with tempfile.TemporaryDirectory() as into, concurrent.futures.ThreadPoolExecutor() as pool:
-        built = list(pool.map(lambda g: build(g[0], g[1], Path(g[2]), Path(into)), given))
+        built = list(
+            pool.map(lambda n: build(given[n][1], Path(given[n][2]), Path(into, f"{n}.so")), range(len(given)))
+        )
         for (kind, _, _), kernel in zip(given, built, strict=True):
             kinds.setdefault(kind, []).append(kernel)
         torch.manual_seed(1)

@@ -99,10 +99,10 @@ def test_what_the_project_cannot_say_is_not_offered(tmp_path: Path) -> None:
 def test_an_op_goes_to_a_group_of_the_other_kind(qapp: QApplication) -> None:
     document = Document()
     document.open(open_state(data_folder("projects") / "attention_forward_hopper" / "project.yaml").state)
-    editing.move(document, "exp2.2", 1446, "load.0")
+    assert document.schedule is not None
+    editing.move(document, "exp2.2", document.schedule.ops["exp2.2"].start, "load.0")
     assert document.report is not None and not document.report.legal
     apply(document, change("group", "exp2.2", "load.0", "compute", ("exp2.2",)))
-    assert document.schedule is not None
     place = document.schedule.ops["exp2.2"]
     assert place.group == "compute.1"  # on compute.0 its dependences allow no start
     assert document.undo_stack.count() == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,9 @@ def test_the_way_is_told_to_people(home: Path, capsys: pytest.CaptureFixture[str
     fake_nvcc(home, beside=42)
     assert main(["solve", str(ATTENTION), "--machine", "h100", "--fit", "nvcc", "--objective", "ii"]) == 0
     said = capsys.readouterr().out
-    assert "spills" in said and "builds it cleanly" in said and "compute.0 242 of 240" in said
+    assert "spills" in said and "builds it cleanly" in said
+    needed = re.search(r"compute\.0 (\d+) of (\d+)", said)
+    assert needed is not None and int(needed[1]) > int(needed[2])
 
 
 def test_a_fault_that_registers_do_not_help_with_is_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
