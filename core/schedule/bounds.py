@@ -12,6 +12,7 @@ from typing import Any
 from core.graph.model import Dependence, Graph
 from core.schedule.bounds_memory import Occupancy
 from core.schedule.bounds_peak import working_sets
+from core.schedule.bounds_pins import PinnedStarts
 from core.schedule.bounds_time import (
     dependence_arcs,
     issue_loads,
@@ -44,8 +45,8 @@ class Bounds:
     """Lower bounds on II; None: no II is possible.
 
     `res_mii` by units and `rec_mii` by recurrences, both at least 1, `min_ii` the greater of both.
-    `lower_bound` counts issue time, registers, memories and groups too; where those exclude all that was looked at,
-    it is one more than 4 times `min_ii`. `units`: each unit's own bound. `certificates`: why no II below
+    `lower_bound` counts issue time, registers, memories, groups and pinned starts too; where those exclude all that was
+    looked at, it is one more than 4 times `min_ii`. `units`: each unit's own bound. `certificates`: why no II below
     `lower_bound` is possible, at lower_bound - 1, or why none at all is.
     """
 
@@ -93,14 +94,15 @@ class Arithmetic:
         self._always = [*missing_groups(graph, self._choice), *working_sets(self._index, self._choice)]
         self._arcs = dependence_arcs(self._index, self._choice)
         self._cycle = critical_cycle(len(graph.ops), self._arcs)
+        self._pinned = PinnedStarts(self._index, self._arcs)
 
     def certificates(self, ii: int) -> tuple[Certificate, ...]:
-        """Every certificate that excludes `ii`, in the order: groups and working sets, units, recurrence, issue,
-        registers, tensor memory, shared memory."""
+        """Every certificate that excludes `ii`, in the order: groups and working sets, units, recurrence or else pinned
+        starts, issue, registers, tensor memory, shared memory."""
         found = list(self._always)
         found += [c for load in self._units if (c := load.certificate(ii))]
         recurrence = recurrence_certificate(self._graph, self._cycle, ii) if self._cycle else None
-        found += [recurrence] if recurrence else []
+        found += [recurrence] if recurrence else self._pinned.certificates(ii)
         found += [c for load in self._issue if (c := load.certificate(ii))]
         if recurrence is None:
             found += self._memory(ii)
@@ -118,7 +120,7 @@ class Arithmetic:
         lower_bound = self._lower_bound(min_ii)
         if lower_bound is None:  # asked about where only what excludes every II is left to say so
             refuted = max((load.least_ii or 1 for load in (*self._units, *self._issue)), default=1)
-            refuted = max(refuted, rec_mii or 1)
+            refuted = max(refuted, rec_mii or 1, self._pinned.least_ii or 1)
         else:
             refuted = lower_bound - 1
         return Bounds(
@@ -132,7 +134,7 @@ class Arithmetic:
         )
 
     def _lower_bound(self, min_ii: int | None) -> int | None:
-        base = _greatest([min_ii, *(load.least_ii for load in self._issue)])
+        base = _greatest([min_ii, self._pinned.least_ii, *(load.least_ii for load in self._issue)])
         if base is None or self._always:
             return None
         # What values occupy on average falls as the interval grows, so the memory bounds can be bisected.

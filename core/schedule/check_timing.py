@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from core.graph.model import Block, Dependence, DependenceKind, InOrderIssue, Space
-from core.schedule.circle import Stretch, meets, peak, profile, stretches_above
+from core.schedule.circle import Step, Stretch, meets, peak, profile, stretches_above
 from core.schedule.index import GraphIndex
 from core.schedule.model import Schedule
 from core.schedule.report import Family, Violation
@@ -62,14 +62,21 @@ def check_units(index: GraphIndex, schedule: Schedule) -> tuple[list[Violation],
         ranges = [(name, *_busy(schedule, name, block), block.amount) for name, block in blocks[unit]]
         steps = profile(((begin, end, amount) for _, begin, end, amount in ranges), schedule.ii)
         peaks[unit] = peak(steps).level
-        if peaks[unit] <= capacity:
-            continue
-        for stretch in stretches_above(steps, capacity, schedule.ii):
-            ops = distinct(name for name, begin, end, _ in ranges if meets(begin, end, stretch, schedule.ii))
-            slots = slots_text(stretch, schedule.ii)
-            message = f"{listed(ops)} {verb(ops, 'need')} {stretch.peak} of {unit} {slots}, it has {capacity}"
-            violations.append(Violation(Family.UNIT, ops, stretch.at, stretch.peak, capacity, message, unit))
+        if peaks[unit] > capacity:
+            violations += crowded(unit, capacity, ranges, steps, schedule.ii)
     return violations, peaks
+
+
+def crowded(
+    unit: str, capacity: int, ranges: Sequence[tuple[str, int, int, int]], steps: Sequence[Step], ii: int
+) -> Iterator[Violation]:
+    """A violation for each stretch of slots at which ops ask for more of a unit than it has. `ranges`: (op, begin, end,
+    amount); `steps`: their profile."""
+    for stretch in stretches_above(steps, capacity, ii):
+        ops = distinct(name for name, begin, end, _ in ranges if meets(begin, end, stretch, ii))
+        slots = slots_text(stretch, ii)
+        message = f"{listed(ops)} {verb(ops, 'need')} {stretch.peak} of {unit} {slots}, it has {capacity}"
+        yield Violation(Family.UNIT, ops, stretch.at, stretch.peak, capacity, message, unit)
 
 
 def _busy(schedule: Schedule, op: str, block: Block) -> tuple[int, int]:

@@ -156,10 +156,23 @@ class Search:
             entry = next(e for e in reversed(search.trail) if e.verdict is Verdict.INFEASIBLE)
             self._record(replace(entry, ii=self.lower - 1))
         while self._open:
+            self._skip()
+            if not self._open:
+                return
             decision = self.decider.decide(self.lower)
             self._take(decision)
             if decision.entry.verdict is not Verdict.INFEASIBLE:
                 return
+
+    def _skip(self) -> None:
+        """Excludes as many of the next intervals as arithmetic does."""
+        began, first, by = self.decider.budget.seconds(), self.lower, ""
+        while self._open and (found := self.decider.arithmetic.certificates(self.lower)):
+            by = found[0].family.value
+            self.lower += 1
+        if by:
+            seconds = self.decider.budget.seconds() - began
+            self._record(TrailEntry(self.lower - 1, Verdict.INFEASIBLE, seconds, by, lowest=first))
 
     def _take(self, decision: Decision) -> None:
         entry = decision.entry
