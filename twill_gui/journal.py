@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import QObject
 
 from core.diagnostics import Diagnostic, Severity
+from core.schedule.wording import counted
 from twill_gui.document.document import Document
 from twill_gui.models.solve_progress import SolveProgress
 from twill_gui.views.log import LogView
@@ -63,7 +64,7 @@ class Journal(QObject):
         if report is None:
             return ""
         count = len(report.violations)
-        return ": legal" if not count else f": {count} violation{'s' if count > 1 else ''}"
+        return ": legal" if not count else f": {counted(count, 'violation')}"
 
     def _on_progress(self) -> None:
         running, progress = self._progress.running, self._progress

@@ -13,7 +13,7 @@ from core.schedule.check import check
 from core.schedule.compact import compact
 from core.schedule.model import Placement, Schedule
 from core.schedule.push import push
-from core.schedule.wording import listed
+from core.schedule.wording import counted, listed
 from core.solve.events import Verdict
 from core.solve.repair.request import Repaired
 from twill_gui.document.document import Document
@@ -256,5 +256,5 @@ def _sentence(answer: Repaired) -> str:
     text = f"Repaired by moving {listed(list(answer.moved))} ({len(answer.moved)}, {few})"
     text += f", by {answer.movement.value} cycles in all."
     if answer.later:
-        text += f" Everything starts {answer.later} interval{'s' if answer.later > 1 else ''} later."
+        text += f" Everything starts {counted(answer.later, 'interval')} later."
     return text

@@ -28,6 +28,7 @@ from core.files import write_atomically
 from core.graph.write import dump_graph
 from core.project.opened import OpenProject
 from core.schedule.model import Schedule
+from core.schedule.wording import counted
 from core.schedule.write import dump_schedule
 
 _PICTURES = ("svg", "png", "pdf")
@@ -80,7 +81,8 @@ def _cuda(name: str, arguments: argparse.Namespace, folder: Path) -> Answer:
         if arguments.case is not None:
             files.append(write_case(Path(arguments.case), module, exported.function, folder).as_posix())
     holes = [hole.as_json() for hole in exported.file.holes]
-    text = f"written: {folder.as_posix()}, {len(holes)} holes, {exported.file.shared_bytes} bytes of shared memory"
+    text = f"written: {folder.as_posix()}, {counted(len(holes), 'hole')}, "
+    text += f"{exported.file.shared_bytes} bytes of shared memory"
     missing = tuple(hole.diagnostic(module.file) for hole in exported.file.holes)
     document = {"files": files, "warnings": [], "holes": holes}
     return Answer(document, text, diagnostics=(*kernel.diagnostics, *missing))

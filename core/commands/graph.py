@@ -9,6 +9,7 @@ from core.commands.inputs import open_input
 from core.graph.model import Graph, Space
 from core.graph.write import graph_document
 from core.schedule.bounds import Bounds, bounds
+from core.schedule.wording import counted
 
 
 def run(arguments: argparse.Namespace) -> ExitCode:
@@ -32,7 +33,7 @@ def _text(graph: Graph, found: Bounds) -> str:
         rows.append([op.id, op.kind, line, units, op.issue_cycles, op.latency, held])
     return "\n".join(
         [
-            f"{graph.name}: {len(graph.ops)} ops, {len(graph.dependences)} dependences",
+            f"{graph.name}: {counted(len(graph.ops), 'op')}, {counted(len(graph.dependences), 'dependence')}",
             table(("op", "kind", "line", "units", "issue", "latency", "result"), rows),
             bounds_text(found),
         ]
@@ -49,7 +50,9 @@ def bounds_text(found: Bounds) -> str:
     if found.critical_recurrence is not None:
         recurrence = found.critical_recurrence
         around = " -> ".join((*recurrence.ops, recurrence.ops[0]))
-        lines.append(f"critical recurrence: {around}, {recurrence.latency} cycles over distance {recurrence.distance}")
+        lines.append(
+            f"critical recurrence: {around}, {counted(recurrence.latency, 'cycle')} over distance {recurrence.distance}"
+        )
     return "\n".join(lines)
 
 

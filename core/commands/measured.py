@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.commands.answers import table
 from core.export.marks_file import CYCLES
 from core.export.measured import Comparison
+from core.schedule.wording import counted
 
 
 def comparison_text(comparison: Comparison) -> str:
@@ -16,7 +17,7 @@ def comparison_text(comparison: Comparison) -> str:
         (o.op, o.group, o.planned_issue, o.seen_issue, o.planned_offset, o.seen_offset, o.iterations)
         for o in comparison.ops
     ]
-    parts = [f"interval: {comparison.planned_ii} cycles planned, {seen} seen ({unit})", table(head, rows)]
+    parts = [f"interval: {counted(comparison.planned_ii, 'cycle')} planned, {seen} seen ({unit})", table(head, rows)]
     if comparison.proposals:
         changes: dict[str, list[str]] = {}
         for one in comparison.proposals:

@@ -25,6 +25,7 @@ from core.schedule.check import check
 from core.schedule.edits import shift
 from core.schedule.model import Schedule
 from core.schedule.report import Family, Violation
+from core.schedule.wording import counted
 from core.solve.decide import CP_SAT
 from core.solve.events import Level, SolveOptions, SolveResult, Status, TrailEntry, Verdict
 from core.solve.repair.anchored import spare_groups
@@ -160,13 +161,13 @@ def _text(request: RepairRequest, found: Repaired, broken: Sequence[Violation], 
 def _headline(found: Repaired) -> str:
     if not found.moved:
         return "legal, no other op moves"
-    others = f"{len(found.moved)} other op{'s' if len(found.moved) > 1 else ''}"
+    others = counted(len(found.moved), "other op")
     few = "no fewer would do" if found.count.proved else f"not proved fewest, at least {found.count.bound}"
-    words = f"repaired by moving {others} ({few}) by {found.movement.value} cycles in all"
+    words = f"repaired by moving {others} ({few}) by {counted(found.movement.value, 'cycle')} in all"
     if found.count.proved:
         words += " (no less would do)" if found.movement.proved else " (not proved least)"
     if found.later:
-        words += f"; everything starts {found.later} interval{'s' if found.later > 1 else ''} later"
+        words += f"; everything starts {counted(found.later, 'interval')} later"
     return words
 
 
@@ -184,5 +185,5 @@ def _changes(request: RepairRequest, found: Repaired) -> list[str]:
     for name, group in found.schedule.groups.items():
         old = before.groups.get(name, replace(group, grant=0)).grant
         if old != group.grant:
-            lines.append(f"  {name}: {group.grant} registers a thread instead of {old}")
+            lines.append(f"  {name}: {counted(group.grant, 'register')} a thread instead of {old}")
     return lines

@@ -16,6 +16,7 @@ from core.schedule.index import GraphIndex
 from core.schedule.metrics import length, stages, used_groups
 from core.schedule.model import Schedule
 from core.schedule.report import Family
+from core.schedule.wording import counted
 from core.schedule.write import schedule_document
 from core.solve.events import PaperAnswer, Queueing, SolveResult, Status, TrailEntry
 from core.solve.structure import structure
@@ -130,7 +131,7 @@ def _headline(graph: Graph, result: SolveResult) -> str:
     words = f"{graph.name}: {result.status.value}"
     if result.schedule is not None:
         schedule = result.schedule
-        words += f", II {schedule.ii}, length {length(graph, schedule)}, {stages(schedule)} stages"
+        words += f", II {schedule.ii}, length {length(graph, schedule)}, {counted(stages(schedule), 'stage')}"
     if result.status is not Status.OPTIMAL:
         words += f", proved lower bound {result.proved_lower_bound}"
     return f"{words}, {result.seconds:.1f} s"

@@ -12,7 +12,7 @@ from core.schedule.edits import move_op
 from core.schedule.model import Schedule
 from core.schedule.report import Violation
 from core.schedule.variations import with_group_counts, with_register_limit
-from core.schedule.wording import listed
+from core.schedule.wording import counted, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,15 @@ def why_not_ii(graph: Graph, ii: int) -> Question:
 
 def why_not_groups(graph: Graph, counts: Mapping[str, int], ii: int) -> Question:
     """Why not with so many groups of some kinds? Raises KeyError for an unknown kind."""
-    words = listed([f"{count} {kind} group{'' if count == 1 else 's'}" for kind, count in counts.items()])
+    words = listed([counted(count, f"{kind} group") for kind, count in counts.items()])
     return Question(f"II {ii} with {words}", with_group_counts(graph, counts), ii)
 
 
 def why_not_registers(graph: Graph, registers: int, ii: int) -> Question:
     """Why not with at most so many registers per thread?"""
-    return Question(f"II {ii} with at most {registers} registers a thread", with_register_limit(graph, registers), ii)
+    return Question(
+        f"II {ii} with at most {counted(registers, 'register')} a thread", with_register_limit(graph, registers), ii
+    )
 
 
 def why_not_together(graph: Graph, ops: Sequence[str], ii: int) -> Question:

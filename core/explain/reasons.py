@@ -16,7 +16,7 @@ from core.schedule.bounds_time import unit_loads
 from core.schedule.certificate import Certificate
 from core.schedule.check_groups import keeps_group_busy
 from core.schedule.report import Family
-from core.schedule.wording import distinct, iterations, largest, listed, verb
+from core.schedule.wording import counted, distinct, iterations, largest, listed, verb
 
 SHOWN = 5
 """Ops that a sentence names."""
@@ -67,11 +67,13 @@ class Teller:
             available = chain.distance * self.question.ii
             trip = iterations(chain.distance)
             if chain.latency > available:
-                sentence = f"the recurrence {chain.text} takes {cycles(chain.latency)} in {trip} and has {available}"
+                sentence = (
+                    f"the recurrence {chain.text} takes {counted(chain.latency, 'cycle')} in {trip} and has {available}"
+                )
             else:
                 sentence = (
                     f"what {chain.text} computes is carried from iteration to iteration "
-                    f"({chain.latency} of {cycles(available)})"
+                    f"({chain.latency} of {counted(available, 'cycle')})"
                 )
             subject = "recurrence"
         else:
@@ -79,9 +81,9 @@ class Teller:
             back = f", {iterations(chain.distance)} later" if chain.distance else ""
             first, last = chain.dependences[0].source, chain.dependences[-1].target
             sentence = (
-                f"{last}{back}{',' if back else ''} waits {cycles(chain.latency)} for {first}"
+                f"{last}{back}{',' if back else ''} waits {counted(chain.latency, 'cycle')} for {first}"
                 if len(chain.dependences) == 1
-                else f"{chain.text} takes {cycles(chain.latency)}{back}"
+                else f"{chain.text} takes {counted(chain.latency, 'cycle')}{back}"
             )
             subject = f"{first} -> {last}"
         return Reason(Family.DEPENDENCE, subject, chain.latency, available, chain.ops, sentence, constraint.dependences)
@@ -107,7 +109,9 @@ class Teller:
         who = _kinds_text(kinds)
         weak = self.graph.rules.in_order_issue is InOrderIssue.WEAK
         rule = "issues nothing beside an op that waits for an asynchronous one" if weak else "issues one op at a time"
-        sentence = f"a group {rule}: the ops take {work} of {cycles(available)} in each iteration on {who} ({parts})"
+        sentence = (
+            f"a group {rule}: the ops take {work} of {counted(available, 'cycle')} in each iteration on {who} ({parts})"
+        )
         return Reason(Family.ISSUE, who, work, available, _names(ops), sentence, groups=_kinds(kinds))
 
     def register_limit(self, constraint: Constraint) -> Reason:
@@ -252,11 +256,6 @@ def _rests_on(certificate: Certificate, constraint: Constraint) -> bool:
             return True
         case _:
             return False
-
-
-def cycles(count: int) -> str:
-    """`1 cycle`, `3 cycles`."""
-    return f"{count} cycle{'' if count == 1 else 's'}"
 
 
 def _names(ops: Sequence[Op]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from core.export.roles.places import ScheduledLoop
 from core.export.roles.text import lines, statement_text, titled_parts
 from core.export.roles.walk import walk
 from core.schedule.check_registers import THREADS_PER_WARP
-from core.schedule.wording import iterations
+from core.schedule.wording import counted, iterations
 
 SCHEMA = "twill.sheet/1"
 
@@ -84,7 +84,7 @@ def sheet_markdown(program: RoleProgram, loops: Sequence[ScheduledLoop]) -> str:
             parts.append(f"`{turn.name}`, in this order: {at}.\n")
     for loop in loops:
         parts.append(f"## Loop on line {loop.tiles.loop.operation.name_span.line}\n")
-        parts.append(f"Initiation interval {loop.schedule.ii} cycles.\n")
+        parts.append(f"Initiation interval {counted(loop.schedule.ii, 'cycle')}.\n")
         rows = _loop(loop)["ops"]
         head = ("op", "line", "group", "start", "stage", "cycle in the interval")
         keys = ("op", "line", "group", "start", "stage", "slot")
@@ -100,15 +100,15 @@ def _block(document: dict[str, Any]) -> str:
     grants = ", ".join(str(grant) for grant in document["registers"]) or "as the compiler likes"
     return (
         f"{document['threads']} threads; registers per thread of each four warps: {grants}; "
-        f"rings take {document['ring_bytes']} bytes of shared memory.\n"
+        f"rings take {counted(document['ring_bytes'], 'byte')} of shared memory.\n"
     )
 
 
 def _role(role: Role) -> str:
     last = role.first_thread + role.warps * THREADS_PER_WARP - 1
-    warps = f"{role.warps} warp{'s' if role.warps > 1 else ''}"
+    warps = counted(role.warps, "warp")
     title = f"## {role.name}: {warps}, threads {role.first_thread} to {last}"
-    grant = f", {role.grant} registers" if role.grant else ""
+    grant = f", {counted(role.grant, 'register')}" if role.grant else ""
     listing = "\n".join(lines(role.statements))
     storages = ""
     if role.storages:

@@ -18,7 +18,7 @@ from core.schedule.liveness import least_depth
 from core.schedule.paths import Paths
 from core.schedule.placement import GroupChoice
 from core.schedule.report import Family
-from core.schedule.wording import largest, listed
+from core.schedule.wording import counted, largest, listed
 
 SHOWN = 5
 """Values that a sentence names."""
@@ -73,8 +73,8 @@ class Occupancy:
             shown = [f"{op.id} {op.result.amount} for {life}" for op, life in held[:SHOWN]]
             rest = [f"{len(held) - SHOWN} more"] if len(held) > SHOWN else []
             sentence = (
-                f"the values on {subject} hold {required} {what} on average over {self.paths.ii} cycles, however the "
-                f"ops are ordered ({listed([*shown, *rest])}), there are {available}"
+                f"the values on {subject} hold {required} {what} on average over {counted(self.paths.ii, 'cycle')}, "
+                f"however the ops are ordered ({listed([*shown, *rest])}), there are {available}"
             )
             names = tuple(op.id for op, life in held if life)
             yield Certificate(family, subject, required, available, names, sentence)

@@ -12,7 +12,7 @@ from core.schedule.index import GraphIndex
 from core.schedule.paths import Arc, CriticalCycle
 from core.schedule.placement import GroupChoice
 from core.schedule.report import Family
-from core.schedule.wording import distinct, iterations, largest, listed
+from core.schedule.wording import counted, distinct, iterations, largest, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class Load:
         what = "is busy" if self.family is Family.UNIT else "must issue for"
         places = f"{self.places} x {ii}" if self.places != 1 else f"{ii}"
         sentence = (
-            f"{self.subject} {what} {self.work} cycles in each iteration ({largest(self.parts)}), "
-            f"an interval of {ii} cycle{'' if ii == 1 else 's'} has {places}"
+            f"{self.subject} {what} {counted(self.work, 'cycle')} in each iteration ({largest(self.parts)}), "
+            f"an interval of {counted(ii, 'cycle')} has {places}"
         )
         ops = tuple(name for name, _ in self.parts)
         return Certificate(self.family, self.subject, self.work, available, ops, sentence)
@@ -132,9 +132,9 @@ def recurrence_certificate(graph: Graph, cycle: CriticalCycle, ii: int) -> Certi
     around = " -> ".join((*ops, ops[0]))
     if cycle.distance:
         trip = iterations(cycle.distance)
-        sentence = f"the recurrence {around} takes {cycle.latency} cycles in {trip} and has {available}"
+        sentence = f"the recurrence {around} takes {counted(cycle.latency, 'cycle')} in {trip} and has {available}"
     else:
-        sentence = f"{around} takes {cycle.latency} cycles and closes within one iteration"
+        sentence = f"{around} takes {counted(cycle.latency, 'cycle')} and closes within one iteration"
     return Certificate(Family.DEPENDENCE, "recurrence", cycle.latency, available, ops, sentence)
 
 
@@ -155,7 +155,7 @@ def missing_groups(graph: Graph, choice: GroupChoice) -> Iterator[Certificate]:
 def _homeless(graph: Graph, op: Op) -> Certificate:
     warps = [k.warps for k in graph.groups if k.count and k.variable_latency == op.variable_latency]
     if warps:
-        sentence = f"{op.id} needs {op.needs_warps} warps, the largest group it may be on has {max(warps)}"
+        sentence = f"{op.id} needs {counted(op.needs_warps, 'warp')}, the largest group it may be on has {max(warps)}"
         return Certificate(Family.GROUPS, op.id, op.needs_warps, max(warps), (op.id,), sentence)
     what = "variable latency" if op.variable_latency else "no variable latency"
     sentence = f"{op.id} has {what}, and there is no group for such ops"

@@ -9,7 +9,7 @@ from core.schedule.index import GraphIndex
 from core.schedule.liveness import Liveness
 from core.schedule.model import Schedule
 from core.schedule.report import Family, Violation
-from core.schedule.wording import distinct, listed, verb
+from core.schedule.wording import counted, distinct, listed, verb
 
 
 def check_variable_latency(index: GraphIndex, schedule: Schedule) -> Iterator[Violation]:
@@ -37,7 +37,7 @@ def check_groups(index: GraphIndex, schedule: Schedule) -> Iterator[Violation]:
             used.setdefault(kind.kind, []).append(group)
         members.setdefault(group, []).append(op.id)
         if op.needs_warps > kind.warps:
-            message = f"{op.id} needs {op.needs_warps} warps, group {group} has {kind.warps}"
+            message = f"{op.id} needs {counted(op.needs_warps, 'warp')}, group {group} has {kind.warps}"
             yield Violation(Family.GROUPS, (op.id,), None, op.needs_warps, kind.warps, message, group)
     for kind, groups in used.items():
         count = index.kinds[kind].count

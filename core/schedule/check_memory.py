@@ -9,7 +9,7 @@ from core.schedule.index import GraphIndex
 from core.schedule.liveness import Liveness, alive_at, range_steps
 from core.schedule.model import Schedule
 from core.schedule.report import Family, Violation
-from core.schedule.wording import distinct, largest
+from core.schedule.wording import counted, distinct, largest
 
 
 def check_shared_memory(index: GraphIndex, live: Liveness) -> tuple[list[Violation], int]:
@@ -31,8 +31,8 @@ def _shallow_rings(live: Liveness) -> Iterator[Violation]:
     for ring in live.rings.values():
         if ring.depth < ring.least_depth:
             message = (
-                f"the ring of {ring.value} has a depth of {ring.depth}, its value lives {ring.end - ring.begin} cycles "
-                f"and needs {ring.least_depth}"
+                f"the ring of {ring.value} has a depth of {ring.depth}, its value lives "
+                f"{counted(ring.end - ring.begin, 'cycle')} and needs {ring.least_depth}"
             )
             yield Violation(
                 Family.SHARED_MEMORY, (ring.value,), None, ring.least_depth, ring.depth, message, ring.value

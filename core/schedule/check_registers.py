@@ -10,7 +10,7 @@ from core.schedule.index import GraphIndex
 from core.schedule.liveness import Liveness, alive_at, register_steps
 from core.schedule.model import Schedule, ScheduledGroup
 from core.schedule.report import Family, Violation
-from core.schedule.wording import distinct, largest
+from core.schedule.wording import counted, distinct, largest
 
 WARP_GROUP = 4
 THREADS_PER_WARP = 32
@@ -31,7 +31,7 @@ def check_registers(index: GraphIndex, schedule: Schedule, live: Liveness) -> tu
             alive = [(held.value, held.amount * copies) for held, copies in alive_at(ranges, top.slot, schedule.ii)]
             parts = sorted([*alive, ("kept back", overhead)], key=lambda part: -part[1]) if overhead else alive
             message = (
-                f"group {group} needs {top.level} registers a thread at slot {top.slot} ({largest(parts)}), "
+                f"group {group} needs {counted(top.level, 'register')} a thread at slot {top.slot} ({largest(parts)}), "
                 f"{grant} are granted"
             )
             ops = distinct(name for name, amount in alive if amount)
@@ -45,20 +45,21 @@ def check_registers(index: GraphIndex, schedule: Schedule, live: Liveness) -> tu
 def _grant_faults(index: GraphIndex, schedule: Schedule, group: str) -> Iterator[Violation]:
     file, granted = index.graph.machine.registers, schedule.groups[group]
     grant = granted.grant
+    has = f"group {group} is granted {counted(grant, 'register')} a thread"
 
     def fault(required: int, available: int, message: str) -> Violation:
         return Violation(Family.REGISTERS, (), None, required, available, message, group)
 
     if grant % file.granularity:
         least = -(-grant // file.granularity) * file.granularity
-        message = f"group {group} is granted {grant} registers a thread, which is no multiple of {file.granularity}"
-        yield fault(least, grant, message)
+        yield fault(least, grant, f"{has}, which is no multiple of {file.granularity}")
     if grant > file.max_per_thread:
-        message = f"group {group} is granted {grant} registers a thread, at most {file.max_per_thread} are possible"
-        yield fault(grant, file.max_per_thread, message)
+        yield fault(grant, file.max_per_thread, f"{has}, at most {file.max_per_thread} are possible")
     if index.kinds[granted.kind].variable_latency and grant < VARIABLE_LATENCY_LEAST_GRANT:
         least = VARIABLE_LATENCY_LEAST_GRANT
-        message = f"group {group} is of variable latency and granted {grant} registers a thread, at least {least}"
+        message = (
+            f"group {group} is of variable latency and granted {counted(grant, 'register')} a thread, at least {least}"
+        )
         yield fault(least, grant, f"{message} are needed")
 
 

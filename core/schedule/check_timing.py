@@ -9,7 +9,7 @@ from core.schedule.circle import Step, Stretch, meets, peak, profile, stretches_
 from core.schedule.index import GraphIndex
 from core.schedule.model import Schedule
 from core.schedule.report import Family, Violation
-from core.schedule.wording import distinct, iterations, listed, slots_text, verb
+from core.schedule.wording import counted, distinct, iterations, listed, slots_text, verb
 
 
 def required_gap(index: GraphIndex, dependence: Dependence, source_group: str, target_group: str) -> int:
@@ -45,8 +45,8 @@ def _late(dependence: Dependence, required: int, available: int, at: int, handed
         at,
         required,
         available,
-        f"{target} must start {required} cycles after {source}{carried}{with_hand_off} and has {available}: "
-        f"needs +{required - available} cycles",
+        f"{target} must start {counted(required, 'cycle')} after {source}{carried}{with_hand_off} and has {available}: "
+        f"needs +{counted(required - available, 'cycle')}",
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from core.graph.model import Graph, Space
 from core.graph.read import suggest
 from core.schedule.model import Schedule
+from core.schedule.wording import counted
 from core.yaml_source import KeyPath
 
 
@@ -46,7 +47,7 @@ def misfits(graph: Graph, schedule: Schedule) -> Iterator[Misfit]:
             hint = suggest(placement.group, schedule.groups)
             yield Misfit("unknown-group", f"unknown group '{placement.group}'", ("ops", name, "group"), hint=hint)
         if not 0 <= placement.delay <= op.queue:
-            message = f"op '{name}' is delayed by {placement.delay} cycles, its queue allows {op.queue}"
+            message = f"op '{name}' is delayed by {counted(placement.delay, 'cycle')}, its queue allows {op.queue}"
             yield Misfit("bad-delay", message, ("ops", name, "delay"), hint=f"0 to {op.queue}")
     for name in graph.ops:
         if name not in schedule.ops:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from core.schedule.circle import Stretch
 
@@ -17,9 +17,14 @@ def verb(names: Sequence[str], plural: str) -> str:
     return plural if len(names) > 1 else f"{plural}s"
 
 
+def counted(count: int, noun: str, shown: Callable[[int], str] = str) -> str:
+    """`1 cycle`, `3 cycles`; `shown`: how the number is written."""
+    return f"{shown(count)} {noun}{'' if count == 1 else 's'}"
+
+
 def iterations(count: int) -> str:
     """`one iteration`, `3 iterations`."""
-    return "one iteration" if count == 1 else f"{count} iterations"
+    return "one iteration" if count == 1 else counted(count, "iteration")
 
 
 def slots_text(stretch: Stretch, ii: int) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from core.graph.model import GroupKind, Rules
 from core.machine.edit import set_number
 from core.project.model import InputKind, Override, Project, ScheduleEntry, Transform
+from core.schedule.wording import counted
 from core.yaml_source import Key, read_text
 from twill_gui.document.document import Document
 from twill_gui.document.files import reopened
@@ -95,7 +96,7 @@ def take_costs(document: Document, proposals: Sequence[Proposal], note: str) -> 
         return replace(project, overrides=overrides)
 
     count = len({one.op for one in proposals})
-    _reopen_project(document, f"Measured costs of {count} operation{'s' if count > 1 else ''}", changed)
+    _reopen_project(document, f"Measured costs of {counted(count, 'operation')}", changed)
 
 
 def set_limit(document: Document, seconds: float) -> None:

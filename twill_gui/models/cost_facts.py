@@ -9,6 +9,7 @@ from core.graph.model import Op, Space
 from core.machine.build import CostSource
 from core.machine.model import ANY, CostRule, Issue, Latency, UnitCost, Work
 from core.project.opened import OpenProject
+from core.schedule.wording import counted
 from twill_gui.models.sections import Detail
 from twill_gui.models.table import Tone
 
@@ -34,7 +35,7 @@ def cost_details(opened: OpenProject, name: str) -> Iterator[Detail]:
     def detail(title: str, cycles: int, what: str, said: str, field: str = "") -> Detail:
         said = "overridden by the project" if field in overridden else said
         origin = f"\n{places}: {said}" if said and rule else f"\n{said}" if said else ""
-        return Detail(title, f"{cycles_text(cycles)}{f', {said}' if said else ''}", what + origin)
+        return Detail(title, f"{counted(cycles, 'cycle')}{f', {said}' if said else ''}", what + origin)
 
     issue = "" if rule is None else _issue_text(rule.issue)
     latency = "" if rule is None else _latency_text(rule.latency)
@@ -52,16 +53,11 @@ def cost_details(opened: OpenProject, name: str) -> Iterator[Detail]:
     yield from _origin(opened, source, name, places)
 
 
-def cycles_text(number: int) -> str:
-    """A number of cycles in words."""
-    return f"{number} cycle" if number == 1 else f"{number} cycles"
-
-
 def _hand_off(op: Op, opened: OpenProject) -> Iterator[Detail]:
     if op.result.space is not Space.REGISTERS or not op.hand_off_cycles:
         return
     source = f"\n{opened.machine.name}: {opened.machine.hand_off.source}" if opened.machine else ""
-    text = f"{cycles_text(op.hand_off_cycles)}, {op.hand_off_bytes} bytes"
+    text = f"{counted(op.hand_off_cycles, 'cycle')}, {op.hand_off_bytes} bytes"
     yield Detail("hand-off", text, f"if a reader is on another warp group{source}")
 
 

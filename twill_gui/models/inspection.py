@@ -15,8 +15,9 @@ from core.schedule.model import Schedule
 from core.schedule.report import Family, Report, Violation
 from core.schedule.reservation import reservation_table
 from core.schedule.windows import Window, windows
+from core.schedule.wording import counted
 from twill_gui.models.asking import Asked
-from twill_gui.models.cost_facts import cost_details, cycles_text
+from twill_gui.models.cost_facts import cost_details
 from twill_gui.models.sections import Detail, Section
 from twill_gui.models.table import Tone
 
@@ -60,7 +61,7 @@ def _link(graph: Graph, schedule: Schedule | None, dependence: Dependence) -> Se
     source, target = dependence.source, dependence.target
     facts = [
         Detail("kind", _KINDS[dependence.kind]),
-        Detail("latency", cycles_text(dependence.latency)),
+        Detail("latency", counted(dependence.latency, "cycle")),
         Detail("distance", _distance(dependence.distance)),
     ]
     if dependence.blocking:
@@ -71,9 +72,9 @@ def _link(graph: Graph, schedule: Schedule | None, dependence: Dependence) -> Se
         slack = dependence_slack(GraphIndex(graph), schedule, dependence)
         if required > dependence.latency:
             crossing = f"from {places[source].group} to {places[target].group}"
-            facts.append(Detail("hand-off", cycles_text(required - dependence.latency), crossing))
-        facts.append(Detail("needs", cycles_text(required), f"from the start of {source} to that of {target}"))
-        facts.append(Detail("has", cycles_text(required + slack)))
+            facts.append(Detail("hand-off", counted(required - dependence.latency, "cycle"), crossing))
+        facts.append(Detail("needs", counted(required, "cycle"), f"from the start of {source} to that of {target}"))
+        facts.append(Detail("has", counted(required + slack, "cycle")))
         tone = Tone.PLAIN if slack >= 0 else Tone.BAD
         facts.append(Detail("slack", str(slack) if slack >= 0 else f"{-slack} short", tone=tone))
     return Section(f"{source} \N{RIGHTWARDS ARROW} {target}", facts)
@@ -98,10 +99,10 @@ def schedule_sections(graph: Graph, schedule: Schedule, report: Report, bounds: 
     count = stages(schedule)
     origin = schedule.origin
     figures = [
-        Detail("initiation interval", cycles_text(schedule.ii)),
+        Detail("initiation interval", counted(schedule.ii, "cycle")),
         Detail(
             "length",
-            cycles_text(length(graph, schedule)),
+            counted(length(graph, schedule), "cycle"),
             "from the first start to the last completion of one iteration",
         ),
         Detail("stages", str(count), "iterations in flight at once"),
@@ -156,14 +157,14 @@ def _reason(certificate: Certificate) -> str:
 
 
 def _bound(number: int | None) -> str:
-    return "no II is possible" if number is None else cycles_text(number)
+    return "no II is possible" if number is None else counted(number, "cycle")
 
 
 def _identity(graph: Graph, op: Op) -> Iterator[Detail]:
     yield Detail("kind", op.kind)
     if op.line is not None:
         yield Detail("source line", str(op.line))
-    yield Detail("needs", f"{op.needs_warps} warp{'s' if op.needs_warps != 1 else ''}")
+    yield Detail("needs", counted(op.needs_warps, "warp"))
     traits = [
         word
         for word, present in (
@@ -188,7 +189,7 @@ def _place(graph: Graph, schedule: Schedule, name: str) -> Iterator[Detail]:
     yield Detail("start", f"{place.start} = {schedule.stage(name)} \N{MULTIPLICATION SIGN} II + {schedule.slot(name)}")
     yield Detail("stage", str(schedule.stage(name)))
     if graph.ops[name].queue:
-        yield Detail("delay in the queue", f"{cycles_text(place.delay)} of at most {graph.ops[name].queue}")
+        yield Detail("delay in the queue", f"{counted(place.delay, 'cycle')} of at most {graph.ops[name].queue}")
 
 
 def _window(window: Window, schedule: Schedule, name: str) -> Detail:
@@ -220,7 +221,7 @@ def _binding(window: Window) -> str:
 
 def _dependence(index: GraphIndex, schedule: Schedule | None, dependence: Dependence, name: str) -> Detail:
     other = dependence.source if dependence.target == name else dependence.target
-    parts = [cycles_text(dependence.latency)]
+    parts = [counted(dependence.latency, "cycle")]
     if dependence.distance:
         parts.append(f"distance {dependence.distance}")
     tone = Tone.PLAIN

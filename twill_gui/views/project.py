@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.graph.model import Graph, InOrderIssue
 from core.schedule.model import Schedule
+from core.schedule.wording import counted
 from twill_gui.document.document import Document
 from twill_gui.document.state import ProjectState, Variant
 from twill_gui.models.sections import Detail, Section
@@ -83,7 +84,7 @@ def _groups(graph: Graph) -> list[Detail]:
     return [
         Detail(
             kind.kind,
-            f"{kind.count} \N{MULTIPLICATION SIGN} {kind.warps} warp{'s' if kind.warps > 1 else ''}"
+            f"{kind.count} \N{MULTIPLICATION SIGN} {counted(kind.warps, 'warp')}"
             + (", var. latency" if kind.variable_latency else ""),
             "for operations of variable latency only" if kind.variable_latency else "",
         )

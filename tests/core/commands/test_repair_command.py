@@ -114,7 +114,7 @@ def test_the_texts(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["repair", str(FIGURE), "--move", "o=4"]) == 0
     text = re.sub(r"[\d.]+ s\n", "S s\n", capsys.readouterr().out)
     assert text == (
-        "figure 1 of the paper: repaired by moving 1 other op (no fewer would do) by 1 cycles in all "
+        "figure 1 of the paper: repaired by moving 1 other op (no fewer would do) by 1 cycle in all "
         "(no less would do), S s\n"
         "  op  from  to  group\n"
         "  s      0   1  compute.0  moved\n"

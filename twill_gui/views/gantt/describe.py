@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from core.graph.model import Op
+from core.schedule.wording import counted
 from twill_gui.views.gantt.content import Content, Wait
 from twill_gui.views.gantt.layout import Bar, GanttMode, Lane, LaneKind
 from twill_gui.views.timeline.row_header import RowHeader
@@ -28,7 +29,7 @@ def bar_tooltip(content: Content, bar: Bar) -> str:
         ("group", place.group),
         ("start", f"{grouped(place.start)}  (slot {grouped(content.schedule.slot(op_id))})"),
         ("stage", str(content.schedule.stage(op_id))),
-        ("issue", f"{grouped(op.issue_cycles)} cycles{', asynchronous' if op.asynchronous else ''}"),
+        ("issue", f"{counted(op.issue_cycles, 'cycle', grouped)}{', asynchronous' if op.asynchronous else ''}"),
         ("latency", f"{grouped(op.latency)} cycles"),
     ]
     if content.layout.mode is GanttMode.UNROLLED:
@@ -75,7 +76,7 @@ def _group_header(content: Content, name: str) -> RowHeader:
     group = content.schedule.groups[name]
     kind = content.graph.group_kind(group.kind)
     peak = content.report.peaks.registers.get(name)
-    warps = f"{kind.warps} warp{'s' if kind.warps > 1 else ''}"
+    warps = counted(kind.warps, "warp")
     if peak is None:
         return RowHeader(name, f"{warps} · unused", 0.0, False, f"{name}: {group.kind} group, {warps}, no ops")
     over = peak > group.grant

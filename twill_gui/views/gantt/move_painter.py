@@ -8,6 +8,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from core.schedule.windows import Window
+from core.schedule.wording import counted
 from twill_gui.views.gantt.arrows import paint_arrows, route
 from twill_gui.views.gantt.bar_table import LEAST_BAR_PX, TAIL_PX, BarTable
 from twill_gui.views.gantt.content import Wait
@@ -67,7 +68,9 @@ def _paint_window(painter: QPainter, frame: Frame, lane: int, window: Window, ho
         return
     if window.slack is not None and window.slack < 0:
         if hold.trial is None:  # afterwards the broken dependences say it themselves
-            _paint_reason(painter, frame, box, f"no start meets its dependences here: {-window.slack} cycles too few")
+            _paint_reason(
+                painter, frame, box, f"no start meets its dependences here: {counted(-window.slack, 'cycle')} too few"
+            )
         return
     tint = QColor(frame.palette.legal_window)
     tint.setAlpha(60)

@@ -10,6 +10,7 @@ from core.schedule.edits import move_op
 from core.schedule.model import Schedule
 from core.schedule.report import Family, Report
 from core.schedule.windows import windows
+from core.schedule.wording import counted
 from twill_gui.views.gantt.content import Content, Wait, wait_of
 from twill_gui.views.gantt.layout import Bar, GanttMode, LaneKind
 from twill_gui.views.gantt.packing import fold
@@ -41,7 +42,7 @@ class Trial:
     def verdict(self) -> str:
         """`legal`, `1 violation`, `2 violations`."""
         count = len(self.report.violations)
-        return "legal" if not count else f"{count} violation{'s' if count > 1 else ''}"
+        return "legal" if not count else counted(count, "violation")
 
 
 class Move:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from core.schedule.bounds import Recurrence
+from core.schedule.wording import counted
 from twill_gui.views.graph.content import GraphContent
 from twill_gui.views.graph.layout import Edge
 from twill_gui.views.timeline.ticks import grouped
@@ -20,8 +21,8 @@ def op_tooltip(content: GraphContent, op_id: str) -> str:
         place = schedule.ops[op_id]
         rows.append(("group", place.group))
         rows.append(("start", f"{grouped(place.start)}  (stage {schedule.stage(op_id)})"))
-    rows.append(("issue", f"{grouped(op.issue_cycles)} cycles{', asynchronous' if op.asynchronous else ''}"))
-    rows.append(("latency", f"{grouped(op.latency)} cycles"))
+    rows.append(("issue", f"{counted(op.issue_cycles, 'cycle', grouped)}{', asynchronous' if op.asynchronous else ''}"))
+    rows.append(("latency", f"{counted(op.latency, 'cycle', grouped)}"))
     if op.line is not None:
         rows.append(("line", str(op.line)))
     cells = "".join(f"<tr><td>{name}&nbsp;&nbsp;</td><td>{escape(value)}</td></tr>" for name, value in rows)
@@ -42,7 +43,9 @@ def edge_tooltip(content: GraphContent, edge: Edge) -> str:
         if wait:
             if wait.hand_off:
                 parts.append(f"hand-off {grouped(wait.hand_off)}")
-            parts.append(f"needs +{grouped(wait.missing)} cycles" if wait.missing else f"slack {grouped(wait.slack)}")
+            parts.append(
+                f"needs +{counted(wait.missing, 'cycle', grouped)}" if wait.missing else f"slack {grouped(wait.slack)}"
+            )
         lines.append(", ".join(parts))
     if edge.apart and any(not dependence.distance for dependence in edge.dependences):
         lines.append("closes a cycle within one iteration: no II is possible")
@@ -51,11 +54,12 @@ def edge_tooltip(content: GraphContent, edge: Edge) -> str:
 
 def recurrence_text(recurrence: Recurrence) -> str:
     """The critical recurrence with its bound on II."""
-    over = f"{recurrence.distance} iteration{'' if recurrence.distance == 1 else 's'}"
+    text = f"critical recurrence: {counted(recurrence.latency, 'cycle', grouped)}"
+    over = counted(recurrence.distance, "iteration")
     if not recurrence.distance:
-        return f"critical recurrence: {grouped(recurrence.latency)} cycles within one iteration, no II is possible"
+        return f"{text} within one iteration, no II is possible"
     least = -(-recurrence.latency // recurrence.distance)
-    return f"critical recurrence: {grouped(recurrence.latency)} cycles over {over}, II ≥ {grouped(least)}"
+    return f"{text} over {over}, II ≥ {grouped(least)}"
 
 
 def graph_sentence(content: GraphContent, selection: frozenset[str]) -> str:
