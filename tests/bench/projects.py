@@ -63,13 +63,13 @@ def main() -> None:
     """Solves all and writes the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="write the schedules and records into projects/")
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="folders whose name begins so")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these folders")
     parser.add_argument("--into", type=Path, help="write the schedules into this folder")
     parser.add_argument("--limit-s", type=float, help="seconds for one loop, instead of the project's")
     options = parser.parse_args()
     rows: list[list[str]] = []
     for folder in sorted(path for path in data_folder("projects").iterdir() if path.is_dir()):
-        if options.only and not folder.name.startswith(tuple(options.only)):
+        if options.only and folder.name not in options.only:
             continue
         project = load_project(folder)
         if options.limit_s is not None:
