@@ -44,7 +44,8 @@ NOTES = (
     "the II below. Order: the ops of the most loaded unit by slot, from the first of the text on; of several optima "
     "one is shown, so that another order is one that the rounded costs allow as well or better. In raw cycles: the "
     "least II that the groups and orders of the rounded schedule reach with the graph's own costs, and what is broken "
-    "then; contradictory: small cycles of 0 hid an order that cannot be kept. Loops with pinned starts are left out: those are in cycles."
+    "then; contradictory: small cycles of 0 hid an order that cannot be kept. Loops with pinned starts are left out: "
+    "those are in cycles."
 )
 
 
