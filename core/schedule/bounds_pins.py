@@ -60,8 +60,8 @@ class PinnedStarts:
         available = -end.latency
         required = available + cycle.latency - cycle.distance * ii
         since = f"pinned to cycle {begin.latency}" if head in self._pinned else "which starts at cycle 0 or later"
-        behind = f"{' -> '.join(ops)} begins with {head}, {since}" if len(ops) > 1 else since
-        sentence = f"{tail} is pinned to cycle {available} and cannot start before {required}: {behind}"
+        chain = f"{' -> '.join(ops)} begins with {head}, {since}"
+        sentence = f"{tail} is pinned to cycle {available} and cannot start before {required}: {chain}"
         return Certificate(Family.DEPENDENCE, "pinned starts", required, available, ops, sentence)
 
     def _source(self, arc: int) -> int | None:
