@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import fake_solvers
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
@@ -14,7 +15,7 @@ from states import SCHEDULE, write_project
 
 from core.project.record import record_file
 from core.resources import data_folder
-from core.solve.events import Level
+from core.solve.events import Level, SolveResult, Status, TrailEntry, Verdict
 from twill_gui.document import editing
 from twill_gui.jobs.solver import solve
 from twill_gui.main_window import MainWindow
@@ -64,6 +65,20 @@ def test_the_trail_grows_while_the_solve_runs(bot: QtBot, open_window: OpenWindo
     assert window.jobs.cancel_button.isVisible()
     bot.mouseClick(window.jobs.cancel_button, Qt.MouseButton.LeftButton)
     wait_until_idle(bot, window)
+
+
+@pytest.mark.parametrize(
+    ("last", "bound", "words"), [(8, 9, "no II up to 8 is possible"), (8, 3, "II 8 is not possible")]
+)
+def test_what_is_proved_impossible_is_not_called_unfound(
+    bot: QtBot, open_window: OpenWindow, tmp_path: Path, last: int, bound: int, words: str
+) -> None:
+    """Of all intervals, or where only one was asked for and says nothing of those below it."""
+    window = open_window(write_project(tmp_path / "p"), fake_solvers.step_then_wait)
+    trail = (TrailEntry(last, Verdict.INFEASIBLE, 0.1, "unit"),)
+    window.progress.show(SolveResult(Status.INFEASIBLE, None, bound, trail, (), 0.1, None))
+    assert window.progress.headline == "Infeasible up to the limit, proved"
+    assert window.progress.bracket == words
 
 
 def test_cancel_offers_the_best_so_far(bot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ class SolveProgress(QObject):
         self.changed.emit()
 
     def _show_tables(self, result: SolveResult) -> None:
-        self.bracket = _bracket(result.proved_lower_bound, result.ii)
+        self.bracket = _verdict(result)
         self.trail.set_rows(result.trail)
         self.levels.set_rows(result.levels)
 
@@ -198,6 +198,14 @@ def describe(result: SolveResult) -> tuple[str, Tone]:
     """A result in one line."""
     text, tone = _STATUSES[result.status]
     return text.format(ii=result.ii), tone
+
+
+def _verdict(result: SolveResult) -> str:
+    lower = result.proved_lower_bound
+    if result.status is not Status.INFEASIBLE:
+        return _bracket(lower, result.ii)
+    last = max((entry.ii for entry in result.trail), default=lower - 1)
+    return f"no II up to {lower - 1} is possible" if last < lower else f"II {last} is not possible"
 
 
 def _bracket(lower: int, upper: int | None) -> str:
