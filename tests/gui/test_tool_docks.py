@@ -218,9 +218,12 @@ def test_a_group_in_use_that_is_removed_takes_its_schedule_and_says_so(bot: QtBo
     window.dock_layout.bring_forward("Settings")
     form = window.tool_docks.settings
     bot.waitUntil(form.isVisible)
+    table = window.unsolved.table.model()
+    assert table.rowCount() == 0  # behind the chart nothing is laid out
     bot.mouseClick(named(form, QWidget, "Remove compute"), LEFT)
-    assert window.document.schedule is None
+    assert window.document.schedule is None and window.document.graph is not None
     assert window.pages.currentWidget() is window.unsolved
+    assert [table.index(row, 0).data() for row in range(table.rowCount())] == [*window.document.graph.ops]
     assert "left out: main" in window.messages.messages[0].text
     bot.keyClick(window, Qt.Key.Key_Z, CONTROL)
     assert window.document.schedule is not None

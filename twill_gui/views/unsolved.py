@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from core.graph.model import Graph, Op, Space
@@ -74,9 +75,14 @@ class UnsolvedView(QWidget):
         self._title.setText("Solving\N{HORIZONTAL ELLIPSIS}" if busy else "No schedule yet")
         self.button.setEnabled(not busy)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Takes in what has changed behind the chart."""
+        self._show()
+        super().showEvent(event)
+
     def _show(self) -> None:
         graph, bounds = self._document.graph, self._document.bounds
-        if graph is self._graph or graph is None or bounds is None:
+        if self.isHidden() or graph is self._graph or graph is None or bounds is None:
             return
         self._graph = graph
         least = "any initiation interval" if bounds.lower_bound is None else f"II {bounds.lower_bound}"
