@@ -98,11 +98,16 @@ class Arithmetic:
 
     def certificates(self, ii: int) -> tuple[Certificate, ...]:
         """Every certificate that excludes `ii`, in the order: groups and working sets, units, recurrence or else pinned
-        starts, issue, registers, tensor memory, shared memory."""
+        starts, issue, registers, tensor memory, shared memory; last units on which pinned ops meet."""
+        return (*self._up_to(ii), *self._pinned.clashes(ii))
+
+    def _up_to(self, ii: int) -> tuple[Certificate, ...]:
+        """Those that exclude every lesser II as well."""
         found = list(self._always)
         found += [c for load in self._units if (c := load.certificate(ii))]
         recurrence = recurrence_certificate(self._graph, self._cycle, ii) if self._cycle else None
-        found += [recurrence] if recurrence else self._pinned.certificates(ii)
+        too_small = recurrence or self._pinned.certificate(ii)
+        found += [too_small] if too_small else []
         found += [c for load in self._issue if (c := load.certificate(ii))]
         if recurrence is None:
             found += self._memory(ii)
@@ -130,7 +135,7 @@ class Arithmetic:
             lower_bound=lower_bound,
             units=units,
             critical_recurrence=self.recurrence(),
-            certificates=self.certificates(refuted) if refuted else (),
+            certificates=self._up_to(refuted) if refuted else (),
         )
 
     def _lower_bound(self, min_ii: int | None) -> int | None:

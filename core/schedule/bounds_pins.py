@@ -43,12 +43,11 @@ class PinnedStarts:
         """The least II with which all chains fit between pinned starts; None if none does."""
         return 0 if self._cycle is None else self._cycle.least_ii
 
-    def certificates(self, ii: int) -> Iterator[Certificate]:
-        """What excludes `ii`. Unlike chains, units that exclude an II say nothing of the lesser ones."""
-        if self._cycle is not None and self._cycle.latency > self._cycle.distance * ii:
-            yield self._chain(self._cycle, ii)
-        if self._pinned:
-            yield from self._units(ii)
+    def certificate(self, ii: int) -> Certificate | None:
+        """Why `ii`, and any lesser II, is too small for a chain between pinned starts, if it is."""
+        if self._cycle is None or self._cycle.latency <= self._cycle.distance * ii:
+            return None
+        return self._chain(self._cycle, ii)
 
     def _chain(self, cycle: CriticalCycle, ii: int) -> Certificate:
         dependences, names = self._index.graph.dependences, list(self._index.graph.ops)
@@ -67,7 +66,10 @@ class PinnedStarts:
     def _source(self, arc: int) -> int | None:
         return self._arcs[arc - self._dependences].source if arc >= self._dependences else None
 
-    def _units(self, ii: int) -> Iterator[Certificate]:
+    def clashes(self, ii: int) -> Iterator[Certificate]:
+        """Units that pinned ops ask for at the same time at `ii`. At a lesser II they may not."""
+        if not self._pinned:
+            return
         ops = [op for op in map(self._index.graph.ops.__getitem__, self._pinned) if not op.queue]
         for unit, capacity in self._index.graph.machine.units.items():
             ranges = [

@@ -8,7 +8,7 @@ import pytest
 from solve_cases import answer, graph
 
 from core.graph.model import Graph, Pin
-from core.schedule.bounds import bounds
+from core.schedule.bounds import bounds, certificates
 from core.schedule.check import check
 from core.solve.events import SolveOptions, Status
 from core.solve.solve import solve
@@ -64,7 +64,11 @@ def test_a_chain_around_the_loop_bounds_the_interval() -> None:
 
 
 def test_two_ops_pinned_to_a_unit_at_once_have_no_interval() -> None:
-    result = solve(pinned(qk0=2000, qk1=2100), SolveOptions())
+    loop = pinned(qk0=2000, qk1=2100)
+    # They meet at 2047 too, but that is no reason for what is below.
+    assert [c.required for c in bounds(loop).certificates] == [2048]
+    assert [c.required for c in certificates(loop, 2047)] == [2048, 2]
+    result = solve(loop, SolveOptions())
     assert result.status is Status.INFEASIBLE
     (entry,) = result.trail[1:]
     assert (entry.by, entry.lowest, entry.ii) == ("unit", 2048, 4 * 2048)
