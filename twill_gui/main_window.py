@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMainWindow, QMenu, QStackedWidget, QToolBar, QVBoxLayout, QWidget
 
+from core.schedule.wording import counted
 from twill_gui.action_table import Menu, Needs
 from twill_gui.actions import Actions
 from twill_gui.document import editing
@@ -276,7 +277,7 @@ class MainWindow(QMainWindow):
         self._enable_actions()
 
     def _on_range_selected(self, start: int, end: int) -> None:
-        self.status.showMessage(f"{end - start} cycles, from {start} to {end}")
+        self.status.showMessage(f"{counted(end - start, 'cycle')}, from {start} to {end}")
 
     def open_line(self, op: str) -> None:
         """Shows the op's line in the IR text; where there is none, says what is known of it."""

@@ -254,7 +254,7 @@ def _sentence(answer: Repaired) -> str:
         return "Repaired: no other operation had to move."
     few = "no fewer would do" if answer.count.proved else "fewer may do"
     text = f"Repaired by moving {listed(list(answer.moved))} ({len(answer.moved)}, {few})"
-    text += f", by {answer.movement.value} cycles in all."
+    text += f", by {counted(answer.movement.value, 'cycle')} in all."
     if answer.later:
         text += f" Everything starts {counted(answer.later, 'interval')} later."
     return text

@@ -204,9 +204,9 @@ def main() -> None:
     given = [text.split(":", 2) for text in arguments.kernels]
     kinds: dict[str, list[Kernel]] = {}
     with tempfile.TemporaryDirectory() as into, concurrent.futures.ThreadPoolExecutor() as pool:
-        built = list(
-            pool.map(lambda n: build(given[n][1], Path(given[n][2]), Path(into, f"{n}.so")), range(len(given)))
-        )
+        _, labels, folders = zip(*given, strict=True)
+        outs = [Path(into, f"{number}.so") for number in range(len(given))]
+        built = list(pool.map(build, labels, map(Path, folders), outs))
         for (kind, _, _), kernel in zip(given, built, strict=True):
             kinds.setdefault(kind, []).append(kernel)
         torch.manual_seed(1)

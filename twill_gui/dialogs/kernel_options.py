@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.schedule.wording import counted
 from twill_gui.export_formats import Gap
 
 _CASE_FILTER = "Cases (*.yaml *.yml *.json);;All files (*)"
@@ -67,7 +68,7 @@ class KernelOptions(QWidget):
             self.holes.addItem(item)
         count = len(gaps or ())
         self.holes_label.setText(
-            f"{count} &hole{'s' if count > 1 else ''}: to be written by hand, the rest is whole"
+            f"{counted(count, '&hole')}: to be written by hand, the rest is whole"
             if gaps
             else "\N{CHECK MARK} No holes: every operation has its text"
         )

@@ -205,7 +205,7 @@ def _window(window: Window, schedule: Schedule, name: str) -> Detail:
     if window.earliest > window.latest:
         return Detail(
             window.group + mark,
-            f"none, {window.earliest - window.latest} cycles short",
+            f"none, {counted(window.earliest - window.latest, 'cycle')} short",
             f"{_binding(window)}\nActivate to explain",
             why,
             Tone.BAD,

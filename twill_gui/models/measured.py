@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core.export.marks_file import CYCLES
 from core.export.measured import Comparison, Proposal, SeenOp
+from core.schedule.wording import counted, iterations
 
 _NAMES = {"issue_cycles": "issue"}
 
@@ -35,7 +36,8 @@ def measured_rows(comparison: Comparison) -> list[MeasuredRow]:
 def sentence(comparison: Comparison) -> str:
     """Both intervals, and by which clock."""
     seen = "unknown" if comparison.seen_ii is None else f"{comparison.seen_ii:g}"
-    text = f"Interval: {comparison.planned_ii} cycles planned, {seen} seen, over {comparison.iterations} iterations."
+    text = f"Interval: {counted(comparison.planned_ii, 'cycle')} planned, {seen} seen, "
+    text += f"over {iterations(comparison.iterations)}."
     if comparison.clock == CYCLES:
         return text
     return f"{text} Seen are {comparison.clock} of the CPU mock, which are no times: their order alone counts."

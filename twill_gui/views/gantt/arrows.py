@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPainterPathStroker, Q
 
 from core.graph.model import Dependence
 from core.schedule.model import Schedule
+from core.schedule.wording import counted
 from twill_gui.views.gantt.content import Wait
 from twill_gui.views.gantt.frame import Frame
 from twill_gui.views.gantt.layout import GanttMode, Layout
@@ -73,7 +74,7 @@ def route(layout: Layout, schedule: Schedule, wait: Wait, iteration: int) -> Arr
     kind = ArrowKind.CARRIED if dependence.distance else ArrowKind.PLAIN
     if wait.missing:
         kind = ArrowKind.BROKEN
-        label = " · ".join(part for part in (f"needs +{wait.missing} cycles", label) if part)
+        label = " · ".join(part for part in (f"needs +{counted(wait.missing, 'cycle')}", label) if part)
     if layout.mode is GanttMode.UNROLLED:
         shift = iteration * schedule.ii
         return Arrow(dependence, kind, ready + shift, start + shift, 0, wait.hand_off, label)

@@ -16,6 +16,7 @@ from core.schedule.fit import misfits
 from core.schedule.model import Schedule
 from core.schedule.report import Report
 from core.schedule.windows import windows
+from core.schedule.wording import counted
 from twill_gui.palette import ViewPalette
 from twill_gui.views.gantt.canvas import Canvas
 from twill_gui.views.gantt.content import Content, make_content
@@ -262,5 +263,6 @@ class ShownChart(QWidget):
         else:
             layout = self._content.layout
             groups = sum(lane.kind is LaneKind.GROUP for lane in layout.lanes)
-            text = f"{len(self._content.graph.ops)} operations on {groups} warp groups, interval {layout.ii} cycles"
+            text = f"{counted(len(self._content.graph.ops), 'operation')} on {counted(groups, 'warp group')}"
+            text += f", interval {counted(layout.ii, 'cycle')}"
         self._canvas.setAccessibleDescription(text)

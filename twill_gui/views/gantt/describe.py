@@ -30,14 +30,14 @@ def bar_tooltip(content: Content, bar: Bar) -> str:
         ("start", f"{grouped(place.start)}  (slot {grouped(content.schedule.slot(op_id))})"),
         ("stage", str(content.schedule.stage(op_id))),
         ("issue", f"{counted(op.issue_cycles, 'cycle', grouped)}{', asynchronous' if op.asynchronous else ''}"),
-        ("latency", f"{grouped(op.latency)} cycles"),
+        ("latency", counted(op.latency, "cycle", grouped)),
     ]
     if content.layout.mode is GanttMode.UNROLLED:
         rows.append(
             ("iteration", f"{bar.iteration}, from {grouped(place.start + bar.iteration * content.schedule.ii)}")
         )
     if place.delay:
-        rows.append(("delay", f"{grouped(place.delay)} cycles in the queue"))
+        rows.append(("delay", f"{counted(place.delay, 'cycle', grouped)} in the queue"))
     if op_id in content.graph.pins:
         rows.append(("pinned", "yes"))
     cells = "".join(f"<tr><td>{name}&nbsp;&nbsp;</td><td>{escape(value)}</td></tr>" for name, value in rows)
@@ -55,7 +55,9 @@ def wait_tooltip(wait: Wait) -> str:
         parts.append(f"hand-off {grouped(wait.hand_off)}")
     if dependence.blocking:
         parts.append("blocking")
-    parts.append(f"needs +{grouped(wait.missing)} cycles" if wait.missing else f"slack {grouped(wait.slack)}")
+    parts.append(
+        f"needs +{counted(wait.missing, 'cycle', grouped)}" if wait.missing else f"slack {grouped(wait.slack)}"
+    )
     return f"<b>{escape(dependence.source)} → {escape(dependence.target)}</b><br>{', '.join(parts)}"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
+from core.schedule.wording import counted
 from twill_gui.views.gantt.bar_table import BarTable
 from twill_gui.views.gantt.frame import Frame
 from twill_gui.views.timeline.ticks import grouped
@@ -55,7 +56,7 @@ def paint_range(painter: QPainter, frame: Frame, start: int, end: int) -> None:
     painter.setPen(QPen(QColor(frame.palette.range_fill), 1))
     painter.drawLine(QLineF(box.left(), 0, box.left(), frame.height))
     painter.drawLine(QLineF(box.right(), 0, box.right(), frame.height))
-    text = f"{grouped(end - start)} cycles  ({grouped(start)} – {grouped(end)})"
+    text = f"{counted(end - start, 'cycle', grouped)}  ({grouped(start)} – {grouped(end)})"
     paint_plate(painter, frame, QPointF(box.center().x(), 6), text, frame.palette.text)
 
 

@@ -22,7 +22,7 @@ def op_tooltip(content: GraphContent, op_id: str) -> str:
         rows.append(("group", place.group))
         rows.append(("start", f"{grouped(place.start)}  (stage {schedule.stage(op_id)})"))
     rows.append(("issue", f"{counted(op.issue_cycles, 'cycle', grouped)}{', asynchronous' if op.asynchronous else ''}"))
-    rows.append(("latency", f"{counted(op.latency, 'cycle', grouped)}"))
+    rows.append(("latency", counted(op.latency, "cycle", grouped)))
     if op.line is not None:
         rows.append(("line", str(op.line)))
     cells = "".join(f"<tr><td>{name}&nbsp;&nbsp;</td><td>{escape(value)}</td></tr>" for name, value in rows)
